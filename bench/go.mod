@@ -12,7 +12,6 @@ require (
 	github.com/mssola/useragent v1.0.0
 	github.com/temoto/robotstxt v1.1.2
 	github.com/ua-parser/uap-go v0.0.0-20260529044130-17c35e68e58c
-	github.com/valkey-io/valkey-go v1.0.79
 	github.com/x-way/crawlerdetect v0.2.28
 )
 

@@ -44,7 +44,6 @@ const adminPrefix = "/robots/"
 //	GET  /robots/budgets        the limits of a crawler, and what it has used of them: crawler (required), offset, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
 //	GET  /robots/health         problems with advice, sections of features, and the state of memory
-//	GET  /robots/fleet          the sums of all servers of a fleet, and each server: name, limit
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on
 //	POST /robots/budgets/reset  forgets what a crawler has used of its budgets: crawler (required), id
 //	POST /robots/mode           sets the mode of sites or single hosts until the next load, of one crawler or all: mode=enforce|monitor|configured (required), crawler

@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -188,11 +187,6 @@ func (j joined) ExemptPaths() []string { return j.Settings.EffectiveExemptPaths(
 
 // Server implements step.Site.
 func (j joined) Server() *caddyhttp.Server { return j.server }
-
-// Counts implements step.Site.
-func (j joined) Counts(sites []string) (all, crawlers []statusapi.FleetRow) {
-	return j.app.counters.FleetRows(statusapi.Sites(sites...))
-}
 
 // Budgets implements step.Site.
 func (j joined) Budgets() *throttle.Memory { return j.app.memory }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -15,8 +14,6 @@ type Sharer interface {
 	Limiter() throttle.Limiter
 	// Store returns what keeps sets that all servers know.
 	Store() Store
-	// Fleet returns the counts of all servers.
-	Fleet(statusapi.Scope, statusapi.FleetQuery) (*statusapi.FleetView, error)
 }
 
 // Store keeps sets that several servers share. Its methods wait until ctx ends. While the
@@ -24,9 +21,8 @@ type Sharer interface {
 type Store interface {
 	// Members returns the members of a set, the newest first, but no more than most.
 	Members(ctx context.Context, set string, most int) ([]Member, error)
-	// AddMembers adds members to a set. It removes those that are more than keep older than
-	// the newest one of them and, if there are more than most, the oldest.
-	AddMembers(ctx context.Context, set string, members []Member, keep time.Duration, most int) error
+	// AddMembers adds members to a set. If there are more than most, it removes the oldest.
+	AddMembers(ctx context.Context, set string, members []Member, most int) error
 }
 
 // Member is a member of a set.

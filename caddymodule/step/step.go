@@ -134,8 +134,6 @@ type Site interface {
 	Unseen() []string
 	// Hosts returns the names of the sites of the handler. Like Key, it is not known in Join.
 	Hosts() []string
-	// Counts returns the counts of sites and of their hosts, and of the crawlers there.
-	Counts(sites []string) (all, crawlers []statusapi.FleetRow)
 	// ExemptPaths returns the patterns of paths on which no request is refused.
 	ExemptPaths() []string
 	// Server returns the server of the handler, nil if it is not known.

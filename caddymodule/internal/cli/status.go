@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -36,12 +35,12 @@ type statusOptions struct {
 	address, config, adapter, span, name string
 	sites                                []string
 	limit                                int
-	json, fleet, strict                  bool
+	json, strict                         bool
 }
 
 func statusCommand(selection.Module) *cobra.Command {
 	var o statusOptions
-	cmd := command.New("status [--fleet] [--strict] [--json] [--address <address>] [--site <host>]...",
+	cmd := command.New("status [--strict] [--json] [--address <address>] [--site <host>]...",
 		"Shows the state of the robots handlers of a running Caddy", command.NoArgs, o.status)
 	f := cmd.Flags()
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
@@ -52,7 +51,6 @@ func statusCommand(selection.Module) *cobra.Command {
 	f.StringVar(&o.span, "span", statusapi.SpanDay, "period of the counts: hour, day or month")
 	f.IntVar(&o.limit, "limit", 10, "maximum number of sites, crawlers, rules, requests and files to show")
 	f.BoolVar(&o.json, "json", false, "print one JSON object")
-	f.BoolVar(&o.fleet, "fleet", false, "show the sums of all servers of the fleet, and each server")
 	f.BoolVar(&o.strict, "strict", false, "count the problems of tenants' files, at hosts that only a pattern names")
 	return cmd
 }
@@ -63,8 +61,6 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("--span %q: want hour, day or month", o.span)
 	case o.limit < 1 || o.limit > statusapi.MaxLimit:
 		return fmt.Errorf("--limit %d: want 1 to %d", o.limit, statusapi.MaxLimit)
-	case o.fleet && o.span == statusapi.SpanMonth:
-		return errors.New("--fleet: only with --span hour or day")
 	}
 	if o.config == "" && o.address == "" {
 		if _, err := os.Stat(command.DefaultConfig); err == nil {
@@ -78,9 +74,6 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	address, err := caddycmd.DetermineAdminAPIAddress(o.address, nil, o.config, o.adapter)
 	if err != nil {
 		return err
-	}
-	if o.fleet {
-		return o.fleetStatus(address, cmd.OutOrStdout())
 	}
 	s, err := o.ask(address)
 	if err != nil {
@@ -343,33 +336,4 @@ func verifiedShare(c statusapi.Counts) string {
 		return "-"
 	}
 	return fmt.Sprintf("%d %%", c.Verified*100/claims)
-}
-
-//go:embed fleet.txt
-var fleetTemplate string
-
-// fleetStatus prints the counts of all servers of a fleet.
-func (o *statusOptions) fleetStatus(address string, out io.Writer) error {
-	var view statusapi.FleetView
-	if err := o.get(address, "fleet?name="+url.QueryEscape(o.name), &view); err != nil {
-		return err
-	}
-	if o.json {
-		return output.NewEncoder(out).Encode(view)
-	}
-	span := statusapi.SpanDay
-	if o.span == statusapi.SpanHour {
-		span = o.span
-	}
-	return output.Layout{Paint: output.PaintFor(out), Narrow: output.IsTerminal(out)}.Execute(out, fleetTemplate, template.FuncMap{
-		"span": func() string { return span },
-		"counts": func(s statusapi.FleetSpans) statusapi.FleetCounts {
-			if span == statusapi.SpanHour {
-				return s.Hour
-			}
-			return s.Day
-		},
-		"age":    func(t time.Time) string { return max(0, view.Now.Sub(t)).Round(time.Second).String() },
-		"partOf": partOf,
-	}, view)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
@@ -193,53 +192,6 @@ func (c *Counters) Sites(scope statusapi.Scope, span string) []statusapi.Site {
 		}
 	}
 	return sorted(found, func(a, b *statusapi.Site) int { return strings.Compare(a.Name, b.Name) })
-}
-
-// FleetRows returns the counts of the sites of a scope and of their hosts, and of the crawlers
-// there, in no order.
-func (c *Counters) FleetRows(scope statusapi.Scope) (sites, crawlers []statusapi.FleetRow) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	bySite, byCrawler, sums := make(map[*Site]*statusapi.FleetRow), make(map[string]*statusapi.FleetRow), topmost(scope)
-	for r := range c.rowsIn(func(s *Site) bool { return s.in(scope) }) {
-		from := r.crawler
-		if bySite[from.site] == nil {
-			bySite[from.site] = &statusapi.FleetRow{Name: from.site.name, Pattern: from.site.patternName()}
-		}
-		r.addFleet(bySite[from.site])
-		if from.class == crawler.Person || !sums(from.site) {
-			continue
-		}
-		if byCrawler[from.id] == nil {
-			byCrawler[from.id] = &statusapi.FleetRow{Name: from.name, Class: from.class.String()}
-		}
-		r.addFleet(byCrawler[from.id])
-	}
-	byName := func(a, b *statusapi.FleetRow) int { return strings.Compare(a.Name, b.Name) }
-	return sorted(bySite, byName), sorted(byCrawler, byName)
-}
-
-func (r *row) addFleet(to *statusapi.FleetRow) {
-	for of, n := range map[span]*statusapi.FleetCounts{hourSpan: &to.Hour, daySpan: &to.Day} {
-		count := r.in(of)
-		switch {
-		case r.isPeople():
-			n.People += count
-			continue
-		case r.isStrangers():
-			n.Strangers += count
-			continue
-		}
-		switch n.Requests += count; {
-		case r.action() == judge.Pass:
-		case r.monitor():
-			n.WouldRefuse += count
-		case r.action() == judge.Deny:
-			n.Denied += count
-		default:
-			n.Throttled += count
-		}
-	}
 }
 
 // Crawlers returns the counts of the crawlers at the sites of a scope, in no order.

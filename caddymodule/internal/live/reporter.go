@@ -327,16 +327,5 @@ func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
 	return false
 }
 
-// Fleet implements statusapi.Reporter.
-func (r *Reporter) Fleet(scope statusapi.Scope, query statusapi.FleetQuery) (*statusapi.FleetView, error) {
-	for _, h := range r.handlers() {
-		if h.Sharer != nil {
-			return h.Sharer.Fleet(scope, query)
-		}
-	}
-	return &statusapi.FleetView{Now: r.app.Now().UTC(), Servers: []statusapi.FleetServer{}, Sites: []statusapi.FleetRow{},
-		Crawlers: []statusapi.FleetRow{}}, nil
-}
-
 // Interface guards
 var _ statusapi.Reporter = (*Reporter)(nil)

@@ -74,11 +74,6 @@ func (f *fakeReporter) Health(scope Scope) (*Health, error) {
 	return new(Health), f.err
 }
 
-func (f *fakeReporter) Fleet(scope Scope, q FleetQuery) (*FleetView, error) {
-	f.note(scope, q)
-	return new(FleetView), f.err
-}
-
 func (f *fakeReporter) Refresh(_ context.Context, scope Scope, q RefreshQuery) (*Refresh, error) {
 	f.note(scope, q)
 	return new(Refresh), f.err

@@ -25,7 +25,7 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 	}
 	if !ok {
 		return Errorf(http.StatusNotFound,
-			"there is no route %.100q: want origins, crawlers, lines, recent, budgets, check, health, fleet, refresh, "+
+			"there is no route %.100q: want origins, crawlers, lines, recent, budgets, check, health, refresh, "+
 				"budgets/reset, mode or a step that can be switched off",
 			route)
 	}
@@ -60,9 +60,6 @@ var routes = map[string]Route{
 		return CheckQuery{UserAgent: p.Text("ua"), URL: p.Text("url"), Client: p.Text("client")}
 	}),
 	"health": Get(func(r Reporter, s Scope, _ any) (*Health, error) { return r.Health(s) }, func(*Params) any { return nil }),
-	"fleet": Get(Reporter.Fleet, func(p *Params) FleetQuery {
-		return FleetQuery{Limit: int(min(p.Number("limit"), MaxLimit)), Name: p.Text("name")}
-	}),
 	"refresh": post(Reporter.Refresh, func(p *Params) RefreshQuery {
 		return RefreshQuery{OriginID: p.Text("id"), GraceOff: p.choice("grace", "off") != "", Accept: p.choice("accept", "on") != ""}
 	}),

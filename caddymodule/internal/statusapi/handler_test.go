@@ -41,7 +41,6 @@ func TestServeHTTPPassesTheQuery(t *testing.T) {
 		{"GET", "budgets?crawler=bingbot", BudgetsQuery{Crawler: "bingbot"}},
 		{"GET", "check?ua=GPTBot&url=https://a.test/%3Fx", CheckQuery{UserAgent: "GPTBot", URL: "https://a.test/?x"}},
 		{"GET", "health", nil},
-		{"GET", "fleet?limit=3&name=x", FleetQuery{Limit: 3, Name: "x"}},
 		{"POST", "refresh?id=x&grace=off", RefreshQuery{OriginID: "x", GraceOff: true}},
 		{"POST", "budgets/reset?crawler=x&id=y", ResetQuery{Crawler: "x", OriginID: "y"}},
 		{"POST", "mode?mode=monitor", ModeQuery{Mode: Monitor}},

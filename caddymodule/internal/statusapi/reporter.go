@@ -23,7 +23,6 @@ type Reporter interface {
 	Budgets(Scope, BudgetsQuery) (*Budgets, error)
 	Check(Scope, CheckQuery) (*Check, error)
 	Health(Scope) (*Health, error)
-	Fleet(Scope, FleetQuery) (*FleetView, error)
 
 	// Refresh reads sources again. It waits until all are read or ctx is done.
 	Refresh(context.Context, Scope, RefreshQuery) (*Refresh, error)

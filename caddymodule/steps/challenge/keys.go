@@ -62,12 +62,10 @@ func (r ring) with(more ring) ring {
 	return all[:min(len(all), maxKeys)]
 }
 
-// keysName is the name of the keys in Caddy's storage, and keySet that of their set in a
-// fleet, which keeps them for keysKept after the last server has added one.
+// keysName is the name of the keys in Caddy's storage, and keySet that of their set in a fleet.
 const (
 	keysName = "robots/challenge/keys"
 	keySet   = "challenge-keys"
-	keysKept = 10 * 365 * 24 * time.Hour
 )
 
 // storedKey is a key in Caddy's storage.
@@ -202,7 +200,7 @@ func (s *keeper) sync(ctx context.Context, now time.Time) (err error) {
 		for _, k := range s.keys {
 			members = append(members, step.Member{Name: k.secret, Time: k.made})
 		}
-		_ = s.fleet.AddMembers(ctx, keySet, members, keysKept, maxKeys)
+		_ = s.fleet.AddMembers(ctx, keySet, members, maxKeys)
 	}
 	return err
 }

@@ -68,7 +68,7 @@ func (s *sharedSet) Members(context.Context, string, int) ([]step.Member, error)
 	return s.members, s.err
 }
 
-func (s *sharedSet) AddMembers(_ context.Context, _ string, members []step.Member, _ time.Duration, _ int) error {
+func (s *sharedSet) AddMembers(_ context.Context, _ string, members []step.Member, _ int) error {
 	s.members = append(s.members, members...)
 	return nil
 }

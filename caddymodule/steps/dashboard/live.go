@@ -10,13 +10,12 @@ import (
 
 // Live is the data that the page fetches every few seconds.
 type Live struct {
-	Summary  *statusapi.Summary   `json:"summary"`
-	Hour     statusapi.Series     `json:"hour"` // the last hour by minutes, for any liveQuery.Span
-	Crawlers crawlers             `json:"crawlers"`
-	Origins  *statusapi.Origins   `json:"origins"` // those that refuse most, and liveQuery.OriginID
-	Lines    *statusapi.Lines     `json:"lines"`   // of liveQuery.OriginID; null without one
-	Recent   *statusapi.Recent    `json:"recent"`
-	Fleet    *statusapi.FleetView `json:"fleet"` // without Sites and Crawlers
+	Summary  *statusapi.Summary `json:"summary"`
+	Hour     statusapi.Series   `json:"hour"` // the last hour by minutes, for any liveQuery.Span
+	Crawlers crawlers           `json:"crawlers"`
+	Origins  *statusapi.Origins `json:"origins"` // those that refuse most, and liveQuery.OriginID
+	Lines    *statusapi.Lines   `json:"lines"`   // of liveQuery.OriginID; null without one
+	Recent   *statusapi.Recent  `json:"recent"`
 }
 
 // crawlers has the crawlers with most requests.
@@ -59,7 +58,7 @@ type liveQuery struct {
 // newLive returns the data that the page shows for a scope.
 func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (live *Live, err error) {
 	live = &Live{Crawlers: crawlers{Crawlers: []crawler{}}}
-	var errs [7]error
+	var errs [6]error
 	live.Summary, errs[0] = reporter.Summary(scope, statusapi.SummaryQuery{Span: q.Span, Limit: maxSites, Name: q.Filter})
 	hour := live.Summary
 	if q.Span != statusapi.SpanHour {
@@ -73,17 +72,10 @@ func newLive(reporter statusapi.Reporter, scope statusapi.Scope, q liveQuery) (l
 		live.Lines, errs[4] = reporter.Lines(scope, statusapi.LinesQuery{Pages: statusapi.Pages{Limit: maxLines}, OriginID: q.OriginID})
 	}
 	live.Recent, errs[5] = reporter.Recent(scope, statusapi.RecentQuery{After: q.After, Limit: maxRecent})
-	live.Fleet, errs[6] = reporter.Fleet(scope, statusapi.FleetQuery{Limit: 1})
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
 	live.Hour = hour.Series
-	live.Fleet.Now, live.Fleet.Sites, live.Fleet.Crawlers = time.Time{}, nil, nil
-	for i := range live.Fleet.Servers {
-		if s := &live.Fleet.Servers[i]; s.Own {
-			s.Time = time.Time{}
-		}
-	}
 	live.Summary.Now = time.Time{} // otherwise the entity tag would always change; the page uses the Date field
 	live.Crawlers.Total = all.Total
 	for i, c := range all.Crawlers {

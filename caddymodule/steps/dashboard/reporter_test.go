@@ -92,7 +92,3 @@ func (p *reporter) SetMode(context.Context, statusapi.Scope, statusapi.ModeQuery
 	p.writes++
 	return nil, nil
 }
-
-func (p *reporter) Fleet(statusapi.Scope, statusapi.FleetQuery) (*statusapi.FleetView, error) {
-	return &statusapi.FleetView{On: true, Servers: []statusapi.FleetServer{{Name: hostile, Time: began}}}, nil
-}

@@ -41,7 +41,7 @@ func TestFleetAgreesWithMemory(t *testing.T) {
 	address := testServer(t, false).address
 	for name, open := range map[string]func(prefix string) *limiter{
 		"a server": func(prefix string) *limiter {
-			f, _ := newFleet(t, config{Addresses: []string{address}, Deadline: time.Minute, Prefix: prefix, injected: true})
+			f, _ := newFleet(t, config{ClientOption: at(address), Deadline: time.Minute, Prefix: prefix, injected: true})
 			return f
 		},
 		"a fake server": func(string) *limiter {
@@ -104,7 +104,7 @@ func agree(t *testing.T, fleets []*limiter, seed uint64) {
 
 // Peek of a fleet is that of the process; Forget resets the budget in the server too.
 func TestFleetForgets(t *testing.T) {
-	f, _ := newFleet(t, config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
+	f, _ := newFleet(t, config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute})
 	now, use := time.Now(), throttle.Use{Key: newKey(t.Name(), time.Now().String()), Limits: hourly}
 	for range 2 {
 		if r := f.Take(t.Context(), now, []throttle.Use{use}); !r.OK {

@@ -53,19 +53,19 @@ func newSilentServer(t *testing.T) *silentServer {
 func TestFleetCloseWhileConnecting(t *testing.T) {
 	for name, change := range map[string]func(c *config, other *silentServer){
 		"one server": func(*config, *silentServer) {},
-		"more nodes": func(c *config, other *silentServer) { c.Addresses = append(c.Addresses, other.Addr().String()) },
-		"a sentinel": func(c *config, _ *silentServer) { c.MasterSet = "main" },
-		"TLS":        func(c *config, _ *silentServer) { u, _ := parseURL("rediss://h"); c.TLS = u.TLS },
+		"more nodes": func(c *config, other *silentServer) { c.InitAddress = append(c.InitAddress, other.Addr().String()) },
+		"a sentinel": func(c *config, _ *silentServer) { c.Sentinel.MasterSet = "main" },
+		"TLS":        func(c *config, _ *silentServer) { u, _ := parseURL("rediss://h"); c.TLSConfig = u.TLSConfig },
 	} {
 		t.Run(name, func(t *testing.T) {
 			current := goleak.IgnoreCurrent()
 			s, other := newSilentServer(t), newSilentServer(t)
-			c := config{Addresses: []string{s.Addr().String()}}
+			c := config{ClientOption: at(s.Addr().String())}
 			change(&c, other)
 			r := newRecorder()
 			f := newLimiter(c, throttle.NewMemory(100), r)
 			f.connect()
-			for range c.Addresses {
+			for range c.InitAddress {
 				select {
 				case <-s.accepted:
 				case <-other.accepted:
@@ -93,7 +93,7 @@ func TestFleetCloseAtAnyTime(t *testing.T) {
 	defer mini.Close()
 	for i := range 50 {
 		r := newRecorder()
-		f := newLimiter(config{Addresses: []string{mini.Addr(), mini.Addr()}[:1+i%2]}, throttle.NewMemory(100), r)
+		f := newLimiter(config{ClientOption: at([]string{mini.Addr(), mini.Addr()}[:1+i%2]...)}, throttle.NewMemory(100), r)
 		f.connect()
 		if i%3 == 0 {
 			r.await(t, stateUp)
@@ -108,7 +108,7 @@ func TestFleetCloseAtAnyTime(t *testing.T) {
 			})
 		}
 		group.Wait()
-		if f.server("k") != nil {
+		if f.server() != nil {
 			t.Fatal("a closed limiter has a server")
 		}
 	}
@@ -116,7 +116,7 @@ func TestFleetCloseAtAnyTime(t *testing.T) {
 
 // A closed limiter still decides, and its goroutine has ended.
 func TestFleetClose(t *testing.T) {
-	f, _ := newFleet(t, config{Addresses: []string{testServer(t, false).address}})
+	f, _ := newFleet(t, config{ClientOption: at(testServer(t, false).address)})
 	for range 2 {
 		f.close()
 	}

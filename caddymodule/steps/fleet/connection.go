@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,127 +16,35 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// clusterSlots is how many hash slots a cluster has. Each key belongs to one.
-const clusterSlots = 1 << 14
-
-// connection is a client with its network connections.
+// connection is a client with its network connections, and a circuit breaker. It is for one
+// server, or for a cluster, whose nodes the client finds.
 type connection struct {
-	client valkey.Client
-	dialer *dialer
-	nodes  []*node
-	slots  []*node // of a cluster: the node for each slot
-}
-
-// node is the server or, in a cluster, the master of some slots, with a circuit
-// breaker. After a failover, it is the new master of these slots.
-type node struct {
-	client   valkey.Client
-	probeKey string
-	alone    bool        // it has all keys
-	usable   atomic.Bool // the circuit is closed
-	broken   atomic.Bool // the failure that opened the circuit concerns the connection or the server
-	misses   atomic.Int32
+	client    valkey.Client
+	dialer    *dialer
+	isCluster bool
+	usable    atomic.Bool // the circuit is closed
+	broken    atomic.Bool // the failure that opened the circuit concerns the connection or the server
+	misses    atomic.Int32
 }
 
 // call implements server.
-func (n *node) call(ctx context.Context, q scriptCall) (ok bool, err error) {
-	reply, err := takeScript.Exec(ctx, n.client, q.keys, q.args()).ToArray()
+func (c *connection) call(ctx context.Context, q scriptCall) (ok bool, err error) {
+	reply, err := takeScript.Exec(ctx, c.client, q.keys, q.args()).ToArray()
 	if err != nil {
 		return false, err
 	}
 	return q.parseReply(reply)
 }
 
-func (n *node) clearMisses() {
-	if n.misses.Load() != 0 {
-		n.misses.Store(0)
+func (c *connection) clearMisses() {
+	if c.misses.Load() != 0 {
+		c.misses.Store(0)
 	}
 }
 
 // probeLimits accept every probe, so that each probe writes to the server, as a
 // request does.
 var probeLimits = throttle.Compile(throttle.Grant{Delay: robots.CrawlDelay{Delay: 2 * time.Microsecond}})
-
-// findNodes sets the nodes of c. In a cluster, the slots that no master serves
-// are one node too. Each node gets a probe key that starts with prefix; nodes
-// that no such key belongs to are not needed.
-func (c *connection) findNodes(ctx context.Context, prefix string) error {
-	if c.client.Mode() != valkey.ClientModeCluster {
-		c.nodes = []*node{{client: c.client, probeKey: prefix, alone: true}}
-		return nil
-	}
-	if err := c.readSlots(ctx); err != nil {
-		return err
-	}
-	for i := range clusterSlots {
-		key := prefix + "{" + strconv.Itoa(i) + "}"
-		if n := c.node(key); n.probeKey == "" {
-			n.probeKey = key
-			c.nodes = append(c.nodes, n)
-		}
-	}
-	return nil
-}
-
-// readSlots asks a node of the cluster which master serves which slots.
-func (c *connection) readSlots(ctx context.Context) error {
-	var ranges []valkey.ValkeyMessage
-	err := errReply
-	for _, one := range c.client.Nodes() {
-		if ranges, err = one.Do(ctx, one.B().ClusterSlots().Build()).ToArray(); err == nil {
-			break
-		}
-	}
-	if err != nil {
-		return err
-	}
-	c.slots = make([]*node, clusterSlots)
-	unserved, masters := &node{client: c.client}, make(map[string]*node)
-	for i := range c.slots {
-		c.slots[i] = unserved
-	}
-	for _, r := range ranges { // first slot, last slot, master (address, port, …), replicas …
-		fields, _ := r.ToArray()
-		if len(fields) < 3 {
-			return errReply
-		}
-		first, _ := fields[0].AsInt64()
-		last, _ := fields[1].AsInt64()
-		master, _ := fields[2].ToArray()
-		if len(master) < 2 || first < 0 || last >= clusterSlots {
-			return errReply
-		}
-		host, _ := master[0].ToString()
-		port, _ := master[1].AsInt64()
-		name := host + " " + strconv.FormatInt(port, 10)
-		if masters[name] == nil {
-			masters[name] = &node{client: c.client}
-		}
-		for slot := first; slot <= last; slot++ {
-			c.slots[slot] = masters[name]
-		}
-	}
-	return nil
-}
-
-// node returns the node that stores a key.
-func (c *connection) node(key string) *node {
-	if c.slots == nil {
-		return c.nodes[0]
-	}
-	get := c.client.B().Get().Key(key).Build()
-	return c.slots[get.Slot()]
-}
-
-// open returns the nodes with open circuits.
-func (c *connection) open() (list []*node) {
-	for _, n := range c.nodes {
-		if !n.usable.Load() {
-			list = append(list, n)
-		}
-	}
-	return list
-}
 
 // close closes c, which may be nil. It closes the network connections first,
 // because the client would wait for a server that does not answer.

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/valkey-io/valkey-go"
+
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -107,7 +109,9 @@ func TestFleetErrorsContainNoCredentials(t *testing.T) {
 			if masterSet != "" && strings.Contains(words, "unknown command") {
 				continue // the client panics when such a server refuses SUBSCRIBE
 			}
-			c := config{Addresses: []string{newEchoServer(t, words)}, MasterSet: masterSet, Username: "alice", Password: "hunter2", SentinelUsername: "bob", SentinelPassword: "swordfish"}
+			c := config{ClientOption: at(newEchoServer(t, words))}
+			c.Username, c.Password = "alice", "hunter2"
+			c.Sentinel = valkey.SentinelOption{MasterSet: masterSet, Username: "bob", Password: "swordfish"}
 			r := &textRecorder{down: make(chan struct{})}
 			f := newLimiter(c, throttle.NewMemory(100), r)
 			f.connect()

@@ -32,11 +32,10 @@ const maxInFlight = 256
 //
 // A request waits at most config.Deadline for each answer of the server.
 // After three missed deadlines in a row, or one broken connection, the server
-// counts as unavailable, and no request waits for it. In a cluster, this holds
-// for each master separately. Each process then decides alone about the keys of
-// that node, with intervals multiplied by config.Instances. A crawler that
+// counts as unavailable, and no request waits for it; a cluster, too, if that is one of its
+// masters. Each process then decides alone, with intervals multiplied by config.Instances. A crawler that
 // pauses for longer than that interval can get one request, or a whole burst, from
-// each process at once. The limiter probes the node in the background, and uses it
+// each process at once. The limiter probes the server in the background, and uses it
 // again as soon as it answers in time. With its next request for a key, each
 // process then reports what it accepted in the meantime. So a restarted server gets
 // back the state that the processes have.
@@ -44,7 +43,7 @@ type limiter struct {
 	config   config
 	local    *throttle.Memory
 	link     *link
-	server   func(key string) server // returns nil while the node of the key is unavailable
+	server   func() server // returns nil while it is unavailable
 	obs      events
 	inFlight atomic.Int64
 }
@@ -90,7 +89,7 @@ func (f *limiter) connect() {
 // Take implements throttle.Limiter.
 func (f *limiter) Take(ctx context.Context, now time.Time, uses []throttle.Use) throttle.Result {
 	uses = uses[:min(len(uses), throttle.MaxUses)]
-	if !f.link.up.Load() && len(uses) > 0 && f.server(f.name(uses[0].Key)) == nil {
+	if len(uses) > 0 && f.server() == nil {
 		return f.takeFallback(ctx, now, uses)
 	}
 	r, _ := f.local.Peek(now, uses...)
@@ -177,9 +176,9 @@ func (f *limiter) GiveBack(now, at time.Time, uses []throttle.Use) bool {
 // call calls the server. It returns an error at once if the server is
 // unavailable.
 func (f *limiter) call(ctx context.Context, q scriptCall) (ok bool, err error) {
-	server := f.server(q.keys[0])
-	n, real := server.(*node)
-	if server == nil || q.apart && !(real && n.alone) {
+	server := f.server()
+	c, real := server.(*connection)
+	if server == nil || real && c.isCluster && q.apart {
 		return false, errDown
 	}
 	if f.inFlight.Add(1) > maxInFlight {
@@ -201,12 +200,12 @@ func (f *limiter) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 	f.obs.called(time.Since(start), explain(err))
 	if err != nil {
 		if real {
-			f.link.fail(n, err)
+			f.link.fail(c, err)
 		}
 		return false, err
 	}
 	if real {
-		n.clearMisses()
+		c.clearMisses()
 	}
 	return ok, nil
 }
@@ -225,7 +224,7 @@ func (f *limiter) Peek(now time.Time, uses ...throttle.Use) (r throttle.Result, 
 // bring the state back to the server.
 func (f *limiter) Forget(ctx context.Context, now time.Time, k throttle.Key) error {
 	_ = f.local.Forget(ctx, now, k)
-	s, ok := f.server(f.name(k)).(*node)
+	s, ok := f.server().(*connection)
 	if !ok {
 		return errDown
 	}

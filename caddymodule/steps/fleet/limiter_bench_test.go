@@ -21,7 +21,7 @@ func BenchmarkFleet(b *testing.B) {
 	}
 	open := func(b *testing.B) (*limiter, *recorder) {
 		r := newRecorder()
-		f := newLimiter(config{Addresses: []string{s.address}, Deadline: time.Minute, Prefix: fmt.Sprintf("bench:%x:", rand.Uint64())}, throttle.NewMemory(1_000_000), r)
+		f := newLimiter(config{ClientOption: at(s.address), Deadline: time.Minute, Prefix: fmt.Sprintf("bench:%x:", rand.Uint64())}, throttle.NewMemory(1_000_000), r)
 		f.connect()
 		b.Cleanup(func() { f.close() })
 		for <-r.states != stateUp {

@@ -17,7 +17,7 @@ import (
 // A request that the known state refuses needs no round trip; neither does a
 // request without limits.
 func TestFleetRoundTrips(t *testing.T) {
-	f, r := newFleet(t, config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true})
+	f, r := newFleet(t, config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute, injected: true})
 	key, calls := newKey(t.Name()), r.calls.Load()
 	terms := throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})
 	visits := throttle.Compile(throttle.Grant{Visits: []robots.VisitTime{visit(0, 1100)}})
@@ -52,7 +52,7 @@ func TestFleetRoundTrips(t *testing.T) {
 // After a refusal by the server, the process refuses further requests itself
 // until the time has come.
 func TestFleetStoresRemoteRefusal(t *testing.T) {
-	c := config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true, Prefix: "remote:" + fmt.Sprint(time.Now().UnixNano())}
+	c := config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute, injected: true, Prefix: "remote:" + fmt.Sprint(time.Now().UnixNano())}
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
 	key, terms := newKey("a"), throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})
@@ -76,7 +76,7 @@ func TestFleetStoresRemoteRefusal(t *testing.T) {
 
 // The server's clock counts, not the clock of the process.
 func TestFleetUsesTheServersClock(t *testing.T) {
-	f, _ := newFleet(t, config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
+	f, _ := newFleet(t, config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute})
 	key, terms := newKey(t.Name()), throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	wrong := time.Now().Add(-72 * time.Hour) // the clock of this process is three days late
 	if r := f.Take(t.Context(), wrong, []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
@@ -95,7 +95,7 @@ func TestFleetWithoutServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRecorder()
-	f := newLimiter(config{Addresses: []string{fmt.Sprintf("127.0.0.1:%d", port)}, Instances: 4}, throttle.NewMemory(100), r)
+	f := newLimiter(config{ClientOption: at(fmt.Sprintf("127.0.0.1:%d", port)), Instances: 4}, throttle.NewMemory(100), r)
 	f.connect()
 	t.Cleanup(func() { f.close() })
 	key, terms := newKey("a"), throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})
@@ -133,7 +133,7 @@ var outages = []outage{
 // A request that ends during the call does not count as a failure of the
 // server.
 func TestFleetRequestEndsDuringCall(t *testing.T) {
-	f, r := newFleet(t, config{Addresses: []string{testServer(t, false).address}})
+	f, r := newFleet(t, config{ClientOption: at(testServer(t, false).address)})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
@@ -147,7 +147,7 @@ func TestFleetRequestEndsDuringCall(t *testing.T) {
 
 // A value of another program under a key of the limiter causes a fallback.
 func TestFleetForeignKey(t *testing.T) {
-	f, r := newFleet(t, config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute})
+	f, r := newFleet(t, config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute})
 	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	client := f.link.current.Load().client
 	for i, value := range []string{"x", "x y z 1", "1 2", "\x00\xff", strings.Repeat("9 ", 100)} {
@@ -168,7 +168,7 @@ func TestFleetForeignKey(t *testing.T) {
 // Keys in the server have the prefix, and expire.
 func TestFleetKeysExpire(t *testing.T) {
 	mini := miniredis.RunT(t)
-	f, _ := newFleet(t, config{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
+	f, _ := newFleet(t, config{ClientOption: at(mini.Addr()), Deadline: time.Minute})
 	key, terms := newKey(t.Name()), throttle.Compile(throttle.Grant{Delay: delay(100 * time.Second)})
 	f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}})
 	name := f.name(key)
@@ -187,7 +187,7 @@ func TestFleetUsesDifferentHomesTogether(t *testing.T) {
 		t.Log("neither redis-server nor valkey-server is installed, and miniredis says that it is a cluster")
 		return
 	}
-	c := config{Addresses: []string{testServer(t, false).address}, Deadline: time.Minute, injected: true}
+	c := config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute, injected: true}
 	c.Prefix = "homes:" + fmt.Sprint(time.Now().UnixNano())
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)

@@ -38,7 +38,7 @@ func TestFleetServerRefusesWrites(t *testing.T) {
 		name, _, _ := strings.Cut(reply, " ")
 		t.Run(name, func(t *testing.T) {
 			mini := miniredis.RunT(t)
-			f, r := newFleet(t, config{Addresses: []string{mini.Addr()}, Deadline: time.Minute})
+			f, r := newFleet(t, config{ClientOption: at(mini.Addr()), Deadline: time.Minute})
 			terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 			mini.SetError(reply)
 			if r := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("a"), Limits: terms}}); !r.OK {
@@ -136,7 +136,7 @@ func TestFleetServerBecomesReplica(t *testing.T) {
 func testFailover(t *testing.T, first, second string, demote func()) {
 	t.Helper()
 	p := newProxy(t, first)
-	f, r := newFleet(t, config{Addresses: []string{p.Addr().String()}, Deadline: time.Minute})
+	f, r := newFleet(t, config{ClientOption: at(p.Addr().String()), Deadline: time.Minute})
 	demote()
 	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("refused"), Limits: terms}})
@@ -159,7 +159,8 @@ func testFailover(t *testing.T, first, second string, demote func()) {
 func TestFleetReplaced(t *testing.T) {
 	mini := miniredis.RunT(t)
 	mini.RequireUserAuth("robots", "old")
-	c := config{Addresses: []string{mini.Addr()}, Username: "robots", Password: "old", Deadline: time.Minute, Prefix: "replaced:"}
+	c := config{ClientOption: at(mini.Addr()), Deadline: time.Minute, Prefix: "replaced:"}
+	c.Username, c.Password = "robots", "old"
 	m, r := throttle.NewMemory(100), newRecorder()
 	before := newLimiter(c, m, r)
 	before.connect()
@@ -186,8 +187,8 @@ func TestFleetReplaced(t *testing.T) {
 }
 
 func TestFailuresThatOpenTheCircuit(t *testing.T) {
-	f, r := newFleet(t, config{Addresses: []string{testServer(t, false).address}})
-	n := f.link.current.Load().nodes[0]
+	f, r := newFleet(t, config{ClientOption: at(testServer(t, false).address)})
+	n := f.link.current.Load()
 	for range missesToOpen - 1 {
 		f.link.fail(n, context.DeadlineExceeded)
 	}

@@ -1,13 +1,11 @@
 package fleet
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // redis is the connection to a server of Redis or Valkey, with the steps that use it. It
@@ -15,15 +13,11 @@ import (
 type redis struct {
 	*limiter
 	observer
-	told  toldCache
-	ctx   context.Context // ends with the connection
-	stop  context.CancelFunc
-	ended background.Group
 
-	mu    sync.Mutex // guards the following
-	began bool
-	steps []*Fleet // that have started, the newest last
-	twins int      // how often, one after the other, a value before was of another process
+	mu     sync.Mutex // guards the following
+	began  bool
+	closed bool
+	steps  []*Fleet // that have started, the newest last
 }
 
 // newRedis returns a redis that is not connected. It counts in local while Redis does not
@@ -31,7 +25,6 @@ type redis struct {
 func newRedis(c config, local *throttle.Memory) *redis {
 	r := &redis{observer: observer{instances: max(1, c.Instances)}}
 	r.limiter = newLimiter(c, local, &r.observer)
-	r.ctx, r.stop = context.WithCancel(context.Background())
 	return r
 }
 
@@ -39,7 +32,7 @@ func newRedis(c config, local *throttle.Memory) *redis {
 func (r *redis) start(f *Fleet) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ctx.Err() != nil {
+	if r.closed {
 		return
 	}
 	r.steps = append(r.steps, f)
@@ -50,7 +43,6 @@ func (r *redis) start(f *Fleet) {
 	r.began = true
 	r.connect()
 	connections.Report(r, r)
-	r.ended.Keep(r.ctx.Done(), "fleet: counts", func() { r.tell(r.ctx) })
 }
 
 // leave ends the use by a step.
@@ -72,15 +64,14 @@ func (r *redis) sites() (sites []string, newest *Fleet) {
 }
 
 // address returns the addresses, without credentials.
-func (r *redis) address() string { return strings.Join(r.config.Addresses, ", ") }
+func (r *redis) address() string { return strings.Join(r.config.InitAddress, ", ") }
 
 // Close closes the connection.
 func (r *redis) Close() error {
 	connections.Forget(r)
 	r.mu.Lock()
-	r.stop()
+	r.closed = true
 	r.mu.Unlock()
-	r.ended.Wait()
 	r.limiter.close()
 	r.observer.close()
 	return nil

@@ -7,7 +7,6 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -19,8 +18,6 @@ func (site) Hosts() []string  { return []string{"example.com"} }
 func (site) Log() *zap.Logger { return zap.NewNop() }
 
 func (site) Budgets() *throttle.Memory { return throttle.NewMemory(10) }
-
-func (site) Counts([]string) (sites, crawlers []statusapi.FleetRow) { return nil, nil }
 
 // The steps of several configurations share a connection, which ends with the last of them.
 func TestClosedConnectionsLeaveNoGoroutines(t *testing.T) {

@@ -22,7 +22,7 @@ func TestUsesOnACluster(t *testing.T) {
 	}
 	pool := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate(2, time.Hour, allDayFrom, allDayTo)}})
 	for _, prefix := range []string{"uses:", "{uses}:"} {
-		c := config{Addresses: []string{nodes[0].address}, Deadline: time.Minute, Prefix: prefix}
+		c := config{ClientOption: at(nodes[0].address), Deadline: time.Minute, Prefix: prefix}
 		a, _ := newFleet(t, c)
 		b, r := newFleet(t, c)
 		for i := range 30 {

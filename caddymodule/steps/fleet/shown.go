@@ -2,10 +2,9 @@ package fleet
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"time"
-
-	"github.com/caddyserver/caddy/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
@@ -59,7 +58,7 @@ func (f *Fleet) Accidents(bool) []step.Problem {
 	if trouble == "" || time.Since(since) < lostFor || teller != f || len(sites) == 0 {
 		return nil
 	}
-	_, name := serverID()
+	name, _ := os.Hostname()
 	return []step.Problem{{Severity: statusapi.Severe, Kind: statusapi.FleetLost, Message: name + ": " + trouble, Advice: advice, Since: &since,
 		Sites: sites}}
 }
@@ -71,22 +70,6 @@ func problems() (list []step.Problem) {
 			list = append(list, step.Problem{Severity: statusapi.Severe, Kind: "fleet", Subject: r.address(), Message: trouble, Advice: advice,
 				Since: new(since.UTC())})
 		}
-		if !r.hasTwin() {
-			continue
-		}
-		_, name := serverID()
-		list = append(list, step.Problem{Severity: statusapi.Severe, Kind: "fleet", Subject: r.address(),
-			Message: "another server of the fleet has the same identity as this one (" + name + "): the numbers of the fleet lack one of the two",
-			Advice: "Stop one of the two, delete instance.uuid in its data folder, here " + caddy.AppDataDir() + ", and start it again. If they share that folder, " +
-				"give each its own, with the environment variable XDG_DATA_HOME."})
 	}
 	return list
-}
-
-// hasTwin reports whether another server of the fleet has the identity of this one. The first
-// time, it may be the process before this one.
-func (r *redis) hasTwin() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.twins >= 2
 }

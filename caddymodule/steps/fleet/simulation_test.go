@@ -51,8 +51,8 @@ func (s *ledger) call(_ context.Context, q scriptCall) (ok bool, err error) {
 // newLedgerFleet returns a limiter that uses s.
 func newLedgerFleet(s *ledger, entries int) (*limiter, *recorder) {
 	r := newRecorder()
-	f := newLimiter(config{Addresses: []string{"ledger"}, Deadline: time.Hour, injected: true}, throttle.NewMemory(entries), r)
-	f.server = func(string) server { return s }
+	f := newLimiter(config{ClientOption: at("ledger"), Deadline: time.Hour, injected: true}, throttle.NewMemory(entries), r)
+	f.server = func() server { return s }
 	return f, r
 }
 

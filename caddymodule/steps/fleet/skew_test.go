@@ -50,7 +50,7 @@ func newNodes(t *testing.T, skews ...time.Duration) nodes {
 			t.Fatal(err)
 		}
 		t.Cleanup(client.Close)
-		all = append(all, skewedNode{&node{client: client}, mini, skew})
+		all = append(all, skewedNode{&connection{client: client}, mini, skew})
 	}
 	return all
 }
@@ -60,7 +60,7 @@ func newSkewedFleet(servers nodes) (*limiter, *recorder) {
 	f, r := newLedgerFleet(nil, 1000)
 	f.config.injected = false
 	f.config.Deadline = time.Minute
-	f.server = func(string) server { return servers }
+	f.server = func() server { return servers }
 	return f, r
 }
 
@@ -74,7 +74,7 @@ func TestFleetClocksDiffer(t *testing.T) {
 	for range skews {
 		f, r := newSkewedFleet(servers)
 		f.config.Deadline = 0
-		f.server = func(string) server { return noDeadline{servers} }
+		f.server = func() server { return noDeadline{servers} }
 		fleets, seen = append(fleets, f), append(seen, r)
 	}
 	terms := throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})
@@ -143,7 +143,7 @@ func TestErrorsOfConvertedTimesDoNotAddUp(t *testing.T) {
 	servers := newNodes(t, time.Hour)
 	f, _ := newSkewedFleet(servers)
 	f.config.Deadline = 25 * time.Millisecond
-	f.server = func(string) server { return noDeadline{servers} }
+	f.server = func() server { return noDeadline{servers} }
 	terms := throttle.Compile(throttle.Grant{Delay: delay(2 * time.Second)})
 	key, rnd := newKey(t.Name()), rand.New(rand.NewPCG(1, 8))
 	for i := range 500 {

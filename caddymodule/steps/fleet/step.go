@@ -43,7 +43,7 @@ const (
 // `instances` times as long.
 type Fleet struct {
 	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS, or
-	// `redis+unix:///path/to/socket`; `valkey`, `valkeys` and `valkey+unix` work too.
+	// `unix:///path/to/socket`; `valkey` and `valkeys` work too. The default port is 6379.
 	// Query parameters: `addr=host:port`, for each further node of a cluster or
 	// Sentinel; `master_set=name`, for Sentinels, with `sentinel_username` and
 	// `sentinel_password`; `db=number`; `skip_verify=true`, to accept any TLS
@@ -131,8 +131,8 @@ func (f *Fleet) parse() error {
 	if err != nil {
 		return err
 	}
-	f.config, err = parseURL(address)
-	if err == nil && f.CAFile != "" && f.config.TLS == nil {
+	f.config.ClientOption, err = parseURL(address)
+	if err == nil && f.CAFile != "" && f.config.TLSConfig == nil {
 		err = errors.New("fleet ca_file needs TLS: write rediss:// or valkeys://")
 	}
 	c := &f.config
@@ -155,7 +155,7 @@ func (f *Fleet) readCA() error {
 	if !roots.AppendCertsFromPEM(pem) {
 		return fmt.Errorf("%s has no PEM certificate: want lines from -----BEGIN CERTIFICATE-----", file)
 	}
-	f.config.TLS.RootCAs, f.id = roots, fmt.Sprintf("%s %q", f.id, pem)
+	f.config.TLSConfig.RootCAs, f.id = roots, fmt.Sprintf("%s %q", f.id, pem)
 	return nil
 }
 

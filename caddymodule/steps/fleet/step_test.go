@@ -44,8 +44,8 @@ func TestFleetCAFile(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || (f.config.TLS.RootCAs != nil) != (test.file != "") || ids[f.id] {
-			t.Errorf("%+v: roots %v, error %v, known id %t", test, f.config.TLS.RootCAs, err, ids[f.id])
+		if err != nil || (f.config.TLSConfig.RootCAs != nil) != (test.file != "") || ids[f.id] {
+			t.Errorf("%+v: roots %v, error %v, known id %t", test, f.config.TLSConfig.RootCAs, err, ids[f.id])
 		}
 		ids[f.id] = true
 		if err := f.Cleanup(); err != nil {

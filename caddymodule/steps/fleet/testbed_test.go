@@ -21,6 +21,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
 
+	"github.com/valkey-io/valkey-go"
+
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/test/child"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
@@ -266,6 +268,11 @@ func (r *recorder) await(t *testing.T, s string) {
 			t.Fatalf("the state of the limiter does not become %v", s)
 		}
 	}
+}
+
+// at returns the options of a client of servers.
+func at(addresses ...string) valkey.ClientOption {
+	return valkey.ClientOption{InitAddress: addresses}
 }
 
 // newFleet returns a limiter that is connected, with a unique prefix for its

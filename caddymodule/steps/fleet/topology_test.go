@@ -65,10 +65,11 @@ func TestFleetUserPasswordDatabase(t *testing.T) {
 	if s == nil {
 		return
 	}
-	c, err := parseURL("redis://robots:s3cret@" + s.address + "/3")
+	o, err := parseURL("redis://robots:s3cret@" + s.address + "/3")
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := config{ClientOption: o}
 	checkSharedBudgets(t, c)
 
 	c.Password = "wrong"
@@ -89,17 +90,18 @@ func TestFleetTLS(t *testing.T) {
 	if s == nil {
 		return
 	}
-	c, err := parseURL(fmt.Sprintf("valkeys://127.0.0.1:%d", port))
+	o, err := parseURL(fmt.Sprintf("valkeys://127.0.0.1:%d", port))
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := config{ClientOption: o}
 	r := newRecorder()
 	f := newLimiter(c, throttle.NewMemory(100), r)
 	f.connect()
 	r.await(t, stateDown) // the certificate is not trusted
 	f.close()
 
-	c.TLS = &tls.Config{RootCAs: pool}
+	c.TLSConfig = &tls.Config{RootCAs: pool}
 	checkSharedBudgets(t, c)
 }
 
@@ -108,11 +110,11 @@ func TestFleetUnixSocket(t *testing.T) {
 	if processOrLog(t, "--unixsocket", socket) == nil {
 		return
 	}
-	c, err := parseURL("redis+unix://" + socket)
+	o, err := parseURL("unix://" + socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSharedBudgets(t, c)
+	checkSharedBudgets(t, config{ClientOption: o})
 }
 
 // newCluster starts a cluster of three masters, or returns nil.
@@ -164,11 +166,11 @@ func TestFleetCluster(t *testing.T) {
 	if nodes == nil {
 		return
 	}
-	c, err := parseURL("redis://" + nodes[0].address + "?addr=" + nodes[1].address)
+	o, err := parseURL("redis://" + nodes[0].address + "?addr=" + nodes[1].address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkSharedBudgets(t, c)
+	checkSharedBudgets(t, config{ClientOption: o})
 }
 
 // A limiter gets the address of the master from the Sentinels, also after a
@@ -180,20 +182,21 @@ func TestFleetSentinel(t *testing.T) {
 	}
 	host, port, _ := net.SplitHostPort(master.address)
 	processOrLog(t, "--replicaof", host, port)
-	config := filepath.Join(t.TempDir(), "sentinel.conf")
+	file := filepath.Join(t.TempDir(), "sentinel.conf")
 	text := fmt.Sprintf("sentinel monitor main %s %s 1\nsentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n", host, port)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	sentinel, err := newSentinel(config)
+	sentinel, err := newSentinel(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(sentinel.stop)
-	c, err := parseURL("redis://" + sentinel.address + "?master_set=main")
+	o, err := parseURL("redis://" + sentinel.address + "?master_set=main")
 	if err != nil {
 		t.Fatal(err)
 	}
+	c := config{ClientOption: o}
 	checkSharedBudgets(t, c)
 
 	f, r := newFleet(t, c)

@@ -80,7 +80,6 @@ const show = async () => {
 	crawlers.show(live);
 	denials.update(live);
 	origins.show(live);
-	fleet.show(live);
 	byId('main').removeAttribute('aria-busy');
 	await source.update(live);
 };

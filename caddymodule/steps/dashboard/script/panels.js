@@ -121,16 +121,3 @@ const origins = {
 
 	other: (name, message) => make('li', '', make('span', 'name', name), make('p', '', message)),
 };
-
-// The table of the servers of a fleet, with their sum.
-const fleet = {
-	show: (live) => {
-		const f = live.fleet, span = state.span === 'hour' ? 'hour' : 'day', alive = f.servers.filter((s) => s.alive).length;
-		byId('fleetpanel').hidden = !f.on;
-		byId('fleetunit').textContent = count(alive) + ' alive, requests in the last ' + span;
-		byId('fleetstate').textContent = f.error ? 'Redis does not answer: this is what the other servers told last.' : '';
-		const row = (name, told, c) => make('tr', '', make('th', '', name), make('td', '', told), make('td', 'num', count(c.requests)), make('td', 'num', count(c.denied + c.throttled), c.would_refuse ? ', would: ' + count(c.would_refuse) : ''));
-		replace(byId('fleet').tBodies[0], JSON.stringify([f, span]), row('all servers', '', f.sum[span]),
-			...f.servers.slice(0, 100).map((s) => row((s.name || 'server') + (s.own ? ' (this one)' : ''), s.own ? 'now' : timeOf(Date.parse(s.time), true) + (s.alive ? '' : ', gone'), s[span])));
-	},
-};
