@@ -27,13 +27,10 @@ func (c *compiler) check() {
 		c.errorf(0, "the policy has %d statements: the limit is %d", n, maxStatements)
 		return
 	}
-	for i, s := range p.Presets {
+	for _, s := range p.Presets {
 		if _, ok := presets[s.Name]; !ok {
 			c.errorf(s.Line, "unknown preset %q (the presets are %s)%s", s.Name, strings.Join(PresetNames(), " and "),
 				suggestion(s.Name, PresetNames()))
-		}
-		if slices.ContainsFunc(p.Presets[:i], func(o Preset) bool { return o.Name == s.Name }) {
-			c.errorf(s.Line, "preset %s is given twice", s.Name)
 		}
 	}
 	c.checkDeny()
@@ -51,8 +48,6 @@ func (c *compiler) check() {
 }
 
 func (c *compiler) checkDeny() {
-	seen := map[string]int{}
-	whole := map[string]int{}
 	for _, d := range c.given.Deny {
 		if len(d.Crawlers) == 0 {
 			c.errorf(d.Line,
@@ -64,28 +59,8 @@ func (c *compiler) checkDeny() {
 		}
 		for _, name := range d.Crawlers {
 			c.checkName("deny", name, d.Line, true)
-			c.checkOnce(seen, strings.TrimSpace("deny "+name+" "+strings.Join(d.Paths, " ")), d.Line)
-			if len(d.Paths) == 0 {
-				whole[name] = d.Line
-			}
 		}
 	}
-	for _, d := range c.given.Deny {
-		for _, name := range d.Crawlers {
-			if line, ok := whole[name]; ok && len(d.Paths) > 0 {
-				c.errorf(d.Line, "deny %s %s adds nothing: %s is denied the whole site%s", name, strings.Join(d.Paths, " "), name, atLine(line))
-			}
-		}
-	}
-}
-
-// checkOnce adds an error for a statement that is in seen, the lines of statements,
-// already.
-func (c *compiler) checkOnce(seen map[string]int, statement string, line int) {
-	if first, twice := seen[statement]; twice {
-		c.errorf(line, "%s is given twice%s", statement, atLine(first))
-	}
-	seen[statement] = line
 }
 
 // checkCovered makes the checks that need the whole policy: whether each
@@ -191,12 +166,7 @@ func (c *compiler) checkPreferences(statement string, list []Preference, field s
 			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, suggestion(p.Key, keys))
 		}
 		for _, o := range list[:i] {
-			if o.Key != p.Key {
-				continue
-			}
-			if o.Value == p.Value {
-				c.errorf(p.Line, "%s %s=%s is given twice%s", statement, p.Key, p.Value, atLine(o.Line))
-			} else {
+			if o.Key == p.Key && o.Value != p.Value {
 				c.errorf(p.Line, "%s %s=%s contradicts %s=%s%s", statement, p.Key, p.Value, o.Key, o.Value, atLine(o.Line))
 			}
 		}

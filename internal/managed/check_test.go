@@ -16,7 +16,6 @@ func TestCompileErrors(t *testing.T) {
 		want   string
 	}{
 		"unknown preset":                       {Policy{Presets: []Preset{{Name: "no-trainig", Line: 3}}}, `line 3: unknown preset "no-trainig" (the presets are no-ai and no-training); did you mean no-training?`},
-		"preset given twice":                   {Policy{Presets: []Preset{{Name: "no-ai"}, {Name: "no-ai", Line: 4}}}, "line 4: preset no-ai is given twice"},
 		"misspelt purpose":                     {deny("ai-trainig"), `policy, line 7: deny: the registry has no purpose and no crawler "ai-trainig"; did you mean ai-training?`},
 		"misspelt crawler":                     {deny("Googelbot"), "did you mean Googlebot?"},
 		"unknown crawler without suggestion":   {deny("qqqqqqq"), `no crawler "qqqqqqq"`},
@@ -27,8 +26,6 @@ func TestCompileErrors(t *testing.T) {
 		"path without slash":                   {denyPath("seo", "archive/"), "must start with / or *"},
 		"path with a space":                    {denyPath("seo", "/a b"), "%20"},
 		"empty path":                           {denyPath("seo", ""), "a path is empty"},
-		"deny given twice":                     {deny("seo", "seo"), "deny seo is given twice (line 7)"},
-		"path of a site that is denied":        {Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Line: 1}, {Crawlers: []string{"seo"}, Paths: []string{"/x"}, Line: 2}}}, "line 2: deny seo /x adds nothing: seo is denied the whole site (line 1)"},
 		"allow and deny":                       {Policy{Deny: []Deny{{Crawlers: []string{"CCBot", "ai-data"}, Line: 1}}, Allow: []Allow{{Crawlers: []string{"ccbot"}, Line: 2}}}, "line 2: allow ccbot contradicts deny ccbot (line 1)"},
 		"allow without effect":                 {Policy{Allow: []Allow{{Crawlers: []string{"CCBot"}, Line: 2}}}, "line 2: allow CCBot has no effect: its purpose, ai-data, is not denied"},
 		"allow of a purpose":                   {Policy{Deny: []Deny{{Crawlers: []string{"seo"}}}, Allow: []Allow{{Crawlers: []string{"seo"}, Line: 2}}}, "line 2: allow seo: that is a purpose"},
@@ -38,7 +35,6 @@ func TestCompileErrors(t *testing.T) {
 		"invalid value of a signal":            {Policy{Signal: []Preference{{Key: "ai-train", Value: "n", Line: 5}}}, "the value of ai-train must be yes or no"},
 		"signal with a space and a line break": {Policy{Signal: []Preference{{Key: "ai train", Value: "no\nAllow: /"}}}, "write key=value"},
 		"contradicting signals":                {Policy{Presets: []Preset{{Name: "no-training", Line: 1}}, Signal: []Preference{{Key: "ai-train", Value: "yes", Line: 2}}}, "ai-train=no contradicts ai-train=yes (line 2)"},
-		"signal given twice":                   {Policy{Signal: []Preference{{Key: "search", Value: "yes", Line: 1}, {Key: "search", Value: "yes", Line: 2}}}, "line 2: signal search=yes is given twice (line 1)"},
 		"invalid value of a usage":             {Policy{Usage: []Preference{{Key: "train-ai", Value: "no", Line: 5}}}, "usage train-ai=no: the value of train-ai must be y or n"},
 		"licence with a relative URL":          {Policy{License: []License{{URL: "/rsl.xml", Line: 6}}}, `line 6: license "/rsl.xml" must be an absolute`},
 		"licence with a line break":            {Policy{License: []License{{URL: "https://example.com/\nUser-agent: *"}}}, "must be an absolute"},

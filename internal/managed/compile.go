@@ -20,14 +20,6 @@ type Lines struct {
 	beyond   []string
 	covers   []*cover                      // by crawler.Crawler.Index; nil if the policy does not apply to it
 	byFirst  map[string][]*crawler.Crawler // by the first token of the crawlers, in lower case
-	search   []kept                        // crawlers that no deny of a purpose applies to, because they crawl for search too
-}
-
-// kept is a crawler of a search engine that has a denied purpose too.
-type kept struct {
-	crawler *crawler.Crawler
-	purpose string
-	line    int // of the Deny
 }
 
 // cover has the statements of a policy for one crawler: those with its name,
@@ -142,11 +134,6 @@ func (c *compiler) cover() {
 			}
 			if byName || byPurpose && !c.excepted(row) {
 				cv.both.addDeny(d)
-			}
-			for _, p := range row.Purposes {
-				if slices.Contains(d.Crawlers, string(p)) && !row.CountsAs(p) {
-					c.search = append(c.search, kept{row, string(p), d.Line})
-				}
 			}
 		}
 		if cv.both.any {

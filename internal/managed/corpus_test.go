@@ -103,6 +103,11 @@ type comparison struct {
 	seen          map[groups]bool // that were compared
 }
 
+// example returns a path that a pattern matches.
+func example(pattern string) string {
+	return "/" + strings.TrimPrefix(strings.ReplaceAll(strings.TrimSuffix(pattern, "$"), "*", ""), "/")
+}
+
 // groups are the groups that apply to a crawler before and after a merge.
 type groups struct {
 	before, after *robots.Group
@@ -113,11 +118,7 @@ type groups struct {
 // have.
 func (c *comparison) lint(site []byte) {
 	had := lint.Lint(c.before)
-	own, err := readSite(site)
-	if err != nil {
-		c.Fatal(err)
-	}
-	open := own.open(robots.RFC9309)
+	open := readSite(site).open(robots.RFC9309)
 	for _, f := range lint.Lint(c.after) {
 		switch {
 		case f.Severity != lint.Error:
@@ -138,7 +139,7 @@ func (c *comparison) insiders() {
 			continue
 		}
 		says := cv.both
-		if own, _ := c.lines.ownGroup(c.before, row); own != nil {
+		if c.lines.ownGroup(c.before, row) != nil {
 			says = cv.named
 		}
 		if !says.any {

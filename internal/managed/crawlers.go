@@ -44,15 +44,14 @@ func (l *Lines) ownTokens(c *crawler.Crawler) []string {
 	return list
 }
 
-// ownGroup returns a crawler's own group in a file and the token that names it,
-// or nil if there is none.
-func (l *Lines) ownGroup(f *robots.File, c *crawler.Crawler) (*robots.Group, string) {
+// ownGroup returns a crawler's own group in a file, or nil if there is none.
+func (l *Lines) ownGroup(f *robots.File, c *crawler.Crawler) *robots.Group {
 	for _, t := range l.ownTokens(c) {
 		if g := f.Named(t); g != nil {
-			return g, t
+			return g
 		}
 	}
-	return nil, ""
+	return nil
 }
 
 // groupOf returns the group of a file that applies to a crawler, and whether

@@ -29,7 +29,6 @@ func (m *merger) fallbacks() {
 			}
 			b.copy(g, !star || row.CrawlDelay != crawler.No)
 			m.add(b.entries, "as before", first(row))
-			m.notes.add(FallbackGroup, row.Name, "", g.Line(), 0)
 			more = true
 		}
 	}

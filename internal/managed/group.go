@@ -111,9 +111,8 @@ func (b *body) rest(g *robots.Group) {
 }
 
 // preferences adds the Content-Signal and Content-Usage lines of the site, and
-// those Content-Signal preferences of the policy for which the site has no key. It returns the
-// keys for which the site's value differs from the policy's and stays.
-func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
+// those Content-Signal preferences of the policy for which the site has no key.
+func (b *body) preferences(g *robots.Group, p *Policy) {
 	var have []robots.Preference
 	for _, s := range g.ContentSignals() {
 		b.add("Content-Signal: "+s.Value, judge.FileLayer, s.Line)
@@ -122,19 +121,12 @@ func (b *body) preferences(g *robots.Group, p *Policy) (kept []string) {
 	for _, u := range g.ContentUsage() {
 		b.add("Content-Usage: "+u.Value, judge.FileLayer, u.Line)
 	}
-	var add []Preference
-	for _, w := range p.Signal {
-		i := slices.IndexFunc(have, func(h robots.Preference) bool { return strings.EqualFold(h.Key, w.Key) })
-		if i < 0 {
-			add = append(add, w)
-		} else if !strings.EqualFold(have[i].Value, w.Value) {
-			kept = append(kept, w.Key)
-		}
-	}
+	add := slices.DeleteFunc(slices.Clone(p.Signal), func(w Preference) bool {
+		return slices.ContainsFunc(have, func(h robots.Preference) bool { return strings.EqualFold(h.Key, w.Key) })
+	})
 	if len(add) > 0 {
 		b.add("Content-Signal: "+join(add), Layer, add[0].Line)
 	}
-	return kept
 }
 
 // join returns preferences as the value of a line or header field.

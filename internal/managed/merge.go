@@ -14,8 +14,8 @@ import (
 // Merged is a site's file with the lines of a policy. It implements
 // judge.Merged.
 type Merged struct {
-	// Notes are notes for the site's operator, sorted by kind.
-	Notes []Note
+	// Kept are the groups of the site's file that stay as they are, by their lines.
+	Kept []Kept
 	// Beyond has what the policy's presets can't prevent, such as a use of pages
 	// that a search engine fetched: one sentence for each case.
 	Beyond []string
@@ -50,24 +50,19 @@ func (m *Merged) Origin(line int) (judge.Layer, int) {
 }
 
 // Merge adds the lines of the policy to a site's own file, which is parsed by
-// settings.Dialect. It removes lines of an earlier merge. If the site has no
-// file, file is empty. If the group for `*` applies to a crawler that has no
+// settings.Dialect. If the site has no file, file is empty. If the group for `*` applies to a crawler that has no
 // group of its own (settings.BoundByStar), a group that the policy adds for the
 // crawler has a copy of the rules for `*`. Crawlers that the policy does not apply
 // to keep their rules and limits.
 //
 // If Merge returns an error, use the site's file as it is. The causes are: the
-// site's file or the merged file is larger than robots.MaxSize (500 KiB); the
-// lines of an earlier merge are damaged; or the groups of the site's file have
-// more than a million rules together.
+// site's file or the merged file is larger than robots.MaxSize (500 KiB), or the
+// groups of the site's file have more than a million rules together.
 func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge
 	}
-	own, err := readSite(file)
-	if err != nil {
-		return nil, err
-	}
+	own := readSite(file)
 	m := merger{Lines: l, settings: settings, own: own, kept: own, replaced: map[string]bool{}, written: map[string]bool{},
 		groups: map[string]*group{}}
 	m.file = m.parse(own.text())
@@ -86,11 +81,8 @@ func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 	if len(text) > robots.MaxSize {
 		return nil, errTooLarge
 	}
-	m.noteLongerAllows(m.parse(text))
-	slices.SortStableFunc(m.notes, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Kind.name, b.Kind.name), cmp.Compare(a.SiteLine, b.SiteLine))
-	})
-	result := &Merged{Notes: m.notes, Beyond: l.beyond, text: text, origins: make([]origin, 0, len(merged.lines))}
+	slices.SortFunc(m.keeps, func(a, b Kept) int { return cmp.Compare(a.Line, b.Line) })
+	result := &Merged{Kept: m.keeps, Beyond: l.beyond, text: text, origins: make([]origin, 0, len(merged.lines))}
 	for _, line := range merged.lines {
 		result.origins = append(result.origins, line.origin)
 	}
@@ -112,7 +104,7 @@ func rulesIn(f *robots.File) (n int) {
 type merger struct {
 	*Lines
 	settings *judge.Settings
-	own      *site        // the site's file without earlier merges
+	own      *site        // the site's file
 	file     *robots.File // own, parsed
 	kept     *site        // own, with lines that the policy replaces turned into comments
 	list     []target
@@ -121,7 +113,7 @@ type merger struct {
 	written  map[string]bool // tokens that have a new group with other rules, in lower case
 	order    []*group
 	groups   map[string]*group // by group.key
-	notes    noteList
+	keeps    []Kept
 }
 
 // target is a crawler that the policy applies to in this file.
@@ -149,51 +141,36 @@ func (m *merger) targets() {
 		}
 		t := target{crawler: cv.crawler, terms: cv.both}
 		c := cv.crawler
-		own, token := m.ownGroup(m.file, c)
-		if own != nil {
+		if own := m.ownGroup(m.file, c); own != nil {
 			if t.terms = cv.named; !t.terms.any {
-				m.notes.add(KeptGroup, c.Name, "User-agent: "+token, own.Line(), cv.both.line)
+				m.keep(c.Name, own.Line())
 				continue
 			}
 			t.base, t.replace = own, true
 		} else if t.base, t.star = groupOf(m.file, c); t.star && !m.settings.BoundByStar(c.Class, c) {
 			t.base = nil
 		}
-		if !m.reachable(&t) {
-			continue
+		if !nameable(first(c)) || m.owner(c) != c {
+			continue // no new group can give it the policy's rules
 		}
 		m.inside[c] = true
 		for _, other := range m.byFirst[strings.ToLower(first(c))] {
 			m.inside[other] = true
-			if m.covers[other.Index()] == nil {
-				m.notes.add(AlsoApplies, other.Name, c.Name, 0, t.terms.line)
-			}
 		}
 		list[c.ControlOnly] = append(list[c.ControlOnly], t)
 	}
 	m.list = slices.Concat(list[false], list[true])
-	for _, k := range m.search {
-		if m.covers[k.crawler.Index()] == nil {
-			m.notes.add(KeptSearch, k.crawler.Name, "deny "+k.purpose, 0, k.line)
-		}
-	}
 }
 
-// reachable reports whether a new group can give a crawler the policy's rules.
-// If not, it adds a note.
-func (m *merger) reachable(t *target) bool {
-	c := t.crawler
-	if !nameable(first(c)) {
-		m.notes.add(WithoutToken, c.Name, first(c), 0, t.terms.line)
-		return false
-	}
-	if owner := m.owner(c); owner != c {
-		if m.covers[owner.Index()] == nil {
-			m.notes.add(SharedGroup, c.Name, owner.Name, 0, t.terms.line)
+// keep notes that the group of a crawler in the site's file stays.
+func (m *merger) keep(name string, line int) {
+	for i := range m.keeps {
+		if k := &m.keeps[i]; k.Line == line {
+			k.Crawlers = append(k.Crawlers, name)
+			return
 		}
-		return false
 	}
-	return true
+	m.keeps = append(m.keeps, Kept{[]string{name}, line})
 }
 
 // replace turns the groups that the policy replaces into comments.
@@ -203,7 +180,6 @@ func (m *merger) replace() {
 			for _, token := range append([]string{first(t.crawler)}, t.crawler.Tokens()...) {
 				m.replaced[strings.ToLower(token)] = true
 			}
-			m.notes.add(ReplacedGroup, t.crawler.Name, "", t.base.Line(), t.terms.line)
 		}
 	}
 	if len(m.replaced) > 0 {
@@ -240,9 +216,7 @@ func (m *merger) preferences() {
 			agents = slices.DeleteFunc(slices.Clone(g.Tokens()), func(t string) bool { return !strong[t] })
 		}
 		b := body{dialect: m.settings.Dialect}
-		for _, key := range b.preferences(g, &m.policy) {
-			m.notes.add(KeptPreference, agents[0], key, g.Line(), 0)
-		}
+		b.preferences(g, &m.policy)
 		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == Layer }) {
 			continue
 		}

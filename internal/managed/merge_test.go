@@ -79,7 +79,7 @@ func TestMerge(t *testing.T) {
 		site   string
 		want   string // the lines of the policy, as section returns them
 		kept   string // the site's part of the merged file; "" if it must not change
-		notes  string // kinds of the notes
+		keeps  string // the crawlers whose groups stay
 	}{
 		"no file": {
 			policy: deny("ai-training"),
@@ -91,7 +91,7 @@ func TestMerge(t *testing.T) {
 		},
 		"one of several purposes, and a crawler that crawls for a search engine too": {
 			policy: deny("maps"), site: star,
-			want: "User-agent: Mapper\nDisallow: /", notes: "kept-search",
+			want: "User-agent: Mapper\nDisallow: /",
 		},
 		"a crawler of a search engine by name, next to one of its purposes": {
 			policy: deny("maps", "Mixed"), site: star,
@@ -99,35 +99,31 @@ func TestMerge(t *testing.T) {
 		},
 		"purpose, crawler with its own group": {
 			policy: deny("ai-training"), site: star + "\nUser-agent: teacher\nDisallow: /t\n",
-			want: "User-agent: OldBot\nUser-agent: Control\nDisallow: /", notes: "kept-group",
+			want: "User-agent: OldBot\nUser-agent: Control\nDisallow: /", keeps: "Teacher",
 		},
 		"purpose, crawler with a group for a User-Agent token": {
 			policy: deny("ai-training"), site: "User-agent: OlderBot\nDisallow: /t\n",
-			want: "User-agent: Teacher\nUser-agent: Control\nDisallow: /", notes: "kept-group",
+			want: "User-agent: Teacher\nUser-agent: Control\nDisallow: /", keeps: "Oldster",
 		},
 		"name, crawler with its own group": {
 			policy: deny("Teacher"), site: "User-agent: teacher/2.0 # old\nDisallow: /t\nCrawl-delay: 3\nSitemap: https://example.com/s.xml\n",
-			kept:  "# replaced by a policy: User-agent: teacher/2.0 # old\n# replaced by a policy: Disallow: /t\n# replaced by a policy: Crawl-delay: 3\nSitemap: https://example.com/s.xml\n",
-			want:  "User-agent: Teacher\nDisallow: /",
-			notes: "replaced-group",
+			kept: "# replaced by a policy: User-agent: teacher/2.0 # old\n# replaced by a policy: Disallow: /t\n# replaced by a policy: Crawl-delay: 3\nSitemap: https://example.com/s.xml\n",
+			want: "User-agent: Teacher\nDisallow: /",
 		},
 		"name, group with several crawlers": {
 			policy: deny("Teacher"), site: "User-agent: Linkster\nUser-agent: Teacher\nDisallow: /t\n",
-			kept:  "User-agent: Linkster\n# replaced by a policy: User-agent: Teacher\nDisallow: /t\n",
-			want:  "User-agent: Teacher\nDisallow: /",
-			notes: "replaced-group",
+			kept: "User-agent: Linkster\n# replaced by a policy: User-agent: Teacher\nDisallow: /t\n",
+			want: "User-agent: Teacher\nDisallow: /",
 		},
 		"name, crawler in several groups": {
 			policy: deny("Oldster"), site: "User-agent: OldBot\nDisallow: /a\n\nUser-agent: *\nDisallow: /b\n\nUser-agent: OlderBot\nUser-agent: oldbot\nDisallow: /c\n",
-			kept:  "# replaced by a policy: User-agent: OldBot\n# replaced by a policy: Disallow: /a\n\nUser-agent: *\nDisallow: /b\n\n# replaced by a policy: User-agent: OlderBot\n# replaced by a policy: User-agent: oldbot\n# replaced by a policy: Disallow: /c\n",
-			want:  "User-agent: OldBot\nDisallow: /",
-			notes: "replaced-group",
+			kept: "# replaced by a policy: User-agent: OldBot\n# replaced by a policy: Disallow: /a\n\nUser-agent: *\nDisallow: /b\n\n# replaced by a policy: User-agent: OlderBot\n# replaced by a policy: User-agent: oldbot\n# replaced by a policy: Disallow: /c\n",
+			want: "User-agent: OldBot\nDisallow: /",
 		},
 		"name, limit that belongs to another crawler": {
 			policy: deny("Teacher"), site: "User-agent: Linkster\nCrawl-delay: 5\nUser-agent: Teacher\nCrawl-delay: 1\nDisallow: /t\nCrawl-delay: 2\n",
-			kept:  "User-agent: Linkster\nCrawl-delay: 5\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Crawl-delay: 1\nDisallow: /t\n# replaced by a policy: Crawl-delay: 2\n",
-			want:  "User-agent: Teacher\nDisallow: /",
-			notes: "replaced-group",
+			kept: "User-agent: Linkster\nCrawl-delay: 5\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Crawl-delay: 1\nDisallow: /t\n# replaced by a policy: Crawl-delay: 2\n",
+			want: "User-agent: Teacher\nDisallow: /",
 		},
 		"path, rules of * are copied": {
 			policy: denyPath("seo", "/archive/*"), site: star,
@@ -136,14 +132,12 @@ func TestMerge(t *testing.T) {
 		},
 		"path with a longer Allow": {
 			policy: denyPath("ai-data", "/private/"), site: star,
-			want:  "User-agent: Gatherer\nDisallow: /private/\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5",
-			notes: "longer-allow",
+			want: "User-agent: Gatherer\nDisallow: /private/\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5",
 		},
 		"path by name, rules of the own group are copied": {
 			policy: denyPath("Teacher", "/archive/"), site: star + "\nUser-agent: Teacher\nDisallow: /t\n",
-			kept:  star + "\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /t\n",
-			want:  "User-agent: Teacher\nDisallow: /archive/\nDisallow: /t",
-			notes: "replaced-group",
+			kept: star + "\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /t\n",
+			want: "User-agent: Teacher\nDisallow: /archive/\nDisallow: /t",
 		},
 		"path for a crawler that ignores *": {
 			policy: denyPath("ads", "/shop/"), site: star,
@@ -158,26 +152,23 @@ func TestMerge(t *testing.T) {
 			want: "User-agent: SeekBot\nDisallow: /\n" +
 				"User-agent: SeekBot-Image\nDisallow: /private/\nAllow: /private/open/\n" +
 				"User-agent: Fallback\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5",
-			notes: "fallback-group",
 		},
 		"crawlers that fall back to the replaced group": {
 			policy: deny("SeekBot"), site: "User-agent: SeekBot\nDisallow: /s\n",
 			kept: "# replaced by a policy: User-agent: SeekBot\n# replaced by a policy: Disallow: /s\n",
 			want: "User-agent: SeekBot\nDisallow: /\nUser-agent: SeekBot-Image\nUser-agent: Fallback\nDisallow: /s",
-
-			notes: "fallback-group replaced-group",
 		},
 		"crawler without its own token": {
-			policy: deny("favicon"), site: star, want: "", notes: "shared-group",
+			policy: deny("favicon"), site: star, want: "",
 		},
 		"crawler whose group another one obeys": {
-			policy: deny("SeekBot-Image"), site: star, want: "User-agent: SeekBot-Image\nDisallow: /", notes: "also-applies",
+			policy: deny("SeekBot-Image"), site: star, want: "User-agent: SeekBot-Image\nDisallow: /",
 		},
 		"two crawlers with one group": {
 			policy: deny("SeekBot-Image", "favicon"), site: star, want: "User-agent: SeekBot-Image\nDisallow: /",
 		},
 		"crawler that no line can name": {
-			policy: deny("monitor"), site: star, want: "", notes: "without-token",
+			policy: deny("monitor"), site: star, want: "",
 		},
 		"exception": {
 			policy: Policy{Deny: []Deny{{Crawlers: []string{"ai-training", "ai-data"}}}, Allow: []Allow{{Crawlers: []string{"Gatherer", "OlderBot"}}}},
@@ -201,7 +192,7 @@ func TestMerge(t *testing.T) {
 		"signal with another value in the file": {
 			policy: Policy{Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
 			site:   "User-agent: *\nContent-Signal: ai-train=yes\nDisallow: /p\n",
-			want:   "User-agent: *\nContent-Signal: ai-train=yes\nContent-Signal: search=yes\nDisallow: /p", notes: "kept-preference",
+			want:   "User-agent: *\nContent-Signal: ai-train=yes\nContent-Signal: search=yes\nDisallow: /p",
 		},
 		"licence": {
 			policy: Policy{License: []License{{URL: "https://example.com/rsl.xml"}}}, site: star, want: "License: https://example.com/rsl.xml",
@@ -221,12 +212,12 @@ func TestMerge(t *testing.T) {
 		"rules before a replaced group": {
 			policy: deny("Teacher"), site: "Disallow: /a\nUser-agent: Teacher\nDisallow: /b\n",
 			kept: "Disallow: /a\n# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /b\n",
-			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
+			want: "User-agent: Teacher\nDisallow: /",
 		},
 		"line ending CR": {
 			policy: deny("Teacher"), site: "User-agent: Teacher\rDisallow: /b\rUser-agent: *\rDisallow: /c\r",
 			kept: "# replaced by a policy: User-agent: Teacher\r# replaced by a policy: Disallow: /b\rUser-agent: *\rDisallow: /c\r",
-			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
+			want: "User-agent: Teacher\nDisallow: /",
 		},
 		"line ending CRLF": {
 			policy: deny("ai-data"), site: "User-agent: *\r\nDisallow: /c\r\n", want: "User-agent: Gatherer\nDisallow: /",
@@ -234,12 +225,12 @@ func TestMerge(t *testing.T) {
 		"byte order mark": {
 			policy: deny("Teacher"), site: "\ufeffUser-agent: Teacher\nDisallow: /b\n",
 			kept: "\ufeff# replaced by a policy: User-agent: Teacher\n# replaced by a policy: Disallow: /b\n",
-			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
+			want: "User-agent: Teacher\nDisallow: /",
 		},
 		"line with more words than the token": {
 			policy: deny("Teacher"), site: "User-agent: Teacher crawler\nAllow: /very/long\n",
 			kept: "# replaced by a policy: User-agent: Teacher crawler\n# replaced by a policy: Allow: /very/long\n",
-			want: "User-agent: Teacher\nDisallow: /", notes: "replaced-group",
+			want: "User-agent: Teacher\nDisallow: /",
 		},
 		"token of two words": {
 			policy: deny("data"), site: star, want: "User-agent: Two Words\nDisallow: /",
@@ -261,14 +252,12 @@ func TestMerge(t *testing.T) {
 			if !strings.HasPrefix(string(m.Text()), kept) {
 				t.Errorf("the site's part has changed:\n%q\nwant\n%q", m.Text(), kept)
 			}
-			var kinds []string
-			for _, n := range m.Notes {
-				if kinds = append(kinds, n.Kind.String()); !strings.Contains(n.String(), n.Crawlers[0]+": ") && len(n.Crawlers) == 1 {
-					t.Errorf("the note does not name its crawler: %s", n)
-				}
+			var keeps []string
+			for _, k := range m.Kept {
+				keeps = append(keeps, k.Crawlers...)
 			}
-			if got := strings.Join(kinds, " "); got != tt.notes {
-				t.Errorf("notes %q, want %q", got, tt.notes)
+			if got := strings.Join(keeps, " "); got != tt.keeps {
+				t.Errorf("keeps %q, want %q", got, tt.keeps)
 			}
 			checkMerged(t, l, m, tt.site)
 		})
@@ -278,13 +267,6 @@ func TestMerge(t *testing.T) {
 // checkMerged checks properties of every merged file.
 func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 	t.Helper()
-	again, err := l.Merge(m.Text(), new(judge.Settings))
-	if err != nil {
-		t.Fatalf("merging again: %v", err)
-	}
-	if string(again.Text()) != string(m.Text()) {
-		t.Errorf("merged again:\n%s\nwant:\n%s", again.Text(), m.Text())
-	}
 	if strings.Contains(section(string(m.Text())), "Allow: /\n") {
 		t.Errorf("Allow: / was added:\n%s", m.Text())
 	}
@@ -357,10 +339,6 @@ func TestMergeByDialect(t *testing.T) {
 	if want := "User-agent: Linkster other # replaced by a policy: User-agent: Linkster Teacher other\nDisallow: /a /b\n"; !strings.HasPrefix(string(m.Text()), want) {
 		t.Errorf("%s\nwant\n%s", m.Text(), want)
 	}
-	again, err := l.Merge(m.Text(), &judge.Settings{Dialect: robots.Kollar1996})
-	if err != nil || string(again.Text()) != string(m.Text()) {
-		t.Errorf("merged again: %v\n%s", err, again.Text())
-	}
 
 	l = compile(t, denyPath("ai-data", "/z"))
 	m, err = l.Merge([]byte("User-agent: *\nDisallow: /b\nAllow: /\nDisallow: /c\n"), &judge.Settings{Dialect: robots.Koster1994})
@@ -380,38 +358,12 @@ func TestMergeErrors(t *testing.T) {
 		fmt.Fprintf(&together, "Disallow: /b%d\n", i)
 	}
 	for site, want := range map[string]string{
-		alone.String() + together.String():                                 "a million rules",
-		"User-agent: a\n" + replacedMarker + "Allow: /\n":                  "line 2 of robots.txt was replaced by a policy",
-		strings.Repeat("#", robots.MaxSize+1):                              "500 KiB",
-		strings.Repeat("# comment\n", robots.MaxSize/10):                   "500 KiB",
-		beginMarker + "\nUser-agent: a\n":                                  "line 1 of robots.txt begins",
-		"User-agent: a\n" + endMarker + "\n":                               "line 2 of robots.txt ends",
-		beginMarker + "\n" + beginMarker + "\n" + endMarker + "\n":         "those that begin in line 1 have not ended",
-		"# x\n" + beginMarker + "\n" + endMarker + "\n" + endMarker + "\n": "line 4",
+		alone.String() + together.String():               "a million rules",
+		strings.Repeat("#", robots.MaxSize+1):            "500 KiB",
+		strings.Repeat("# comment\n", robots.MaxSize/10): "500 KiB",
 	} {
 		if _, err := l.Merge([]byte(site), new(judge.Settings)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: error %v, want %q", site, err, want)
 		}
-	}
-}
-
-// If a file has the section of an earlier merge between other lines, the
-// section is replaced, and lines that it had replaced are restored.
-func TestMergeReplacesAnEarlierSection(t *testing.T) {
-	old, err := compile(t, deny("Teacher", "seo")).Merge([]byte("User-agent: Teacher\nDisallow: /t\n"), new(judge.Settings))
-	if err != nil {
-		t.Fatal(err)
-	}
-	site := "Sitemap: https://example.com/1\n" + string(old.Text()) + "User-agent: mine\nDisallow: /m\n"
-	m, err := compile(t, deny("ai-data")).Merge([]byte(site), new(judge.Settings))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := "Sitemap: https://example.com/1\nUser-agent: Teacher\nDisallow: /t\n\nUser-agent: mine\nDisallow: /m\n\n" + beginMarker + "\n"
-	if !strings.HasPrefix(string(m.Text()), want) || section(string(m.Text())) != "User-agent: Gatherer\nDisallow: /" {
-		t.Errorf("merged:\n%s\nwant\n%s", m.Text(), want)
-	}
-	if _, got := m.Origin(6); got < 8 { // after the old section
-		t.Errorf("line 6 comes from line %d of the site's file", got)
 	}
 }

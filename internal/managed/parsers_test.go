@@ -61,7 +61,7 @@ func TestMergedFilesInPythonsParser(t *testing.T) {
 		p := pair{Name: name, Before: string(files[name]), After: string(m.Text())}
 		for _, cv := range lines.covers {
 			if cv != nil && slices.Contains(cases.Inside, first(cv.crawler)) {
-				if own, _ := lines.ownGroup(robots.Parse(files[name]), cv.crawler); own == nil {
+				if lines.ownGroup(robots.Parse(files[name]), cv.crawler) == nil {
 					p.Denied = append(p.Denied, first(cv.crawler))
 				}
 			}

@@ -2,7 +2,6 @@ package managed
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -19,63 +18,23 @@ const (
 	replacedMarker = "# replaced by a policy: "
 )
 
-// site is a site's own file, without the lines that an earlier merge added, and
-// with the lines that it replaced.
+// site is a site's own file, with the lines of a policy or without.
 type site struct {
 	lines  []entry
 	ending string // "\n", "\r\n" or "\r": the one that most lines have
 }
 
-// readSite reads a site's file. It removes the lines of an earlier merge.
-func readSite(text []byte) (*site, error) {
+// readSite reads a site's file.
+func readSite(text []byte) *site {
 	s := &site{ending: "\n"}
-	begin, sections := 0, 0
 	endings := map[string]int{}
 	for l := range robots.Parse(text).Lines() {
-		mark := strings.TrimSpace(strings.TrimPrefix(l.Raw, canonical.ByteOrderMark))
-		switch {
-		case mark == beginMarker && begin > 0:
-			return nil, fmt.Errorf("line %d of robots.txt begins lines of a policy, but those that begin in line %d have not "+
-				"ended: delete one of the two lines", l.Number, begin)
-		case mark == beginMarker:
-			begin, sections = l.Number, sections+1
-		case mark == endMarker && begin == 0:
-			return nil, fmt.Errorf("line %d of robots.txt ends lines of a policy, but no line begins them: delete these lines", l.Number)
-		case mark == endMarker:
-			begin = 0
-		case begin == 0:
-			s.lines = append(s.lines, entry{l.Raw, l.Ending, origin{judge.FileLayer, l.Number}})
-			if endings[l.Ending]++; l.Ending != "" && endings[l.Ending] > endings[s.ending] {
-				s.ending = l.Ending
-			}
+		s.lines = append(s.lines, entry{l.Raw, l.Ending, origin{judge.FileLayer, l.Number}})
+		if endings[l.Ending]++; l.Ending != "" && endings[l.Ending] > endings[s.ending] {
+			s.ending = l.Ending
 		}
 	}
-	if begin > 0 {
-		return nil, fmt.Errorf("line %d of robots.txt begins lines of a policy, but no line ends them: delete these lines", begin)
-	}
-	if sections > 0 {
-		s.restore()
-	}
-	for _, l := range s.lines {
-		if strings.Contains(l.text, replacedMarker) {
-			return nil, fmt.Errorf("line %d of robots.txt was replaced by a policy, but the lines of the policy are missing: "+
-				"delete the line, or remove the comment before it", l.line)
-		}
-	}
-	return s, nil
-}
-
-// restore restores the lines that an earlier merge replaced.
-func (s *site) restore() {
-	for i := range s.lines {
-		l := &s.lines[i]
-		if _, old, ok := strings.Cut(l.text, replacedMarker); ok {
-			if strings.HasPrefix(l.text, canonical.ByteOrderMark) {
-				old = canonical.ByteOrderMark + old
-			}
-			l.text = old
-		}
-	}
+	return s
 }
 
 // text returns the file.

@@ -66,8 +66,8 @@ func (o *options) policy(cmd *cobra.Command, _ []string) error {
 	if m == nil {
 		return nil
 	}
-	for _, n := range m.Notes {
-		command.Say(cmd.ErrOrStderr(), "note: %s", output.Visible(n.String()))
+	for _, kept := range m.Kept {
+		command.Say(cmd.ErrOrStderr(), "note: %s", output.Visible(kept.String()))
 	}
 	for _, use := range m.Beyond {
 		command.Say(cmd.ErrOrStderr(), "note: a preset can't prevent this use: %s", use)

@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -77,24 +76,18 @@ func (p *Policy) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseW
 	return w
 }
 
-// maxLogged is the largest number of notes about one file, and of crawlers in one note, in
-// the log.
+// maxLogged is the largest number of groups of one file, and of crawlers of one group, in the log.
 const maxLogged = 10
 
-// Review implements step.Reviewer. It logs the notes about the merge.
+// Review implements step.Reviewer. It logs the groups that stay.
 func (*Policy) Review(log *zap.Logger, rules *judge.Rules) {
 	m := managed.MergedIn(rules)
 	if m == nil {
 		return
 	}
-	for i, n := range m.Notes {
-		if i == maxLogged {
-			log.Warn("the policy has more notes: run caddy robots policy to see them", zap.Int("not_logged", len(m.Notes)-i))
-			break
-		}
-		log.Info("the policy has a note: "+n.Text(), zap.Strings("crawlers", n.Crawlers[:min(len(n.Crawlers), maxLogged)]),
-			zap.Int("of", len(n.Crawlers)),
-			zap.String("detail", metrics.Clip(n.Detail)), zap.Int("site_line", n.SiteLine), zap.Int("line", n.Line))
+	for _, kept := range m.Kept[:min(len(m.Kept), maxLogged)] {
+		log.Info("the policy has a note: own group in robots.txt kept", zap.Strings("crawlers", kept.Crawlers[:min(len(kept.Crawlers), maxLogged)]),
+			zap.Int("of", len(kept.Crawlers)), zap.Int("site_line", kept.Line))
 	}
 }
 
