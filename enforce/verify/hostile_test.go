@@ -42,11 +42,6 @@ func costlyMessages(s *signer, now time.Time) map[string]*claim.Message {
 		return m
 	}
 	keyed := many(29, " ", `"x";key="k%d"`)
-	digest := "sha-256=:" + base64.StdEncoding.EncodeToString(make([]byte, 32)) + ":, "
-	query := sign(4, many(29, " ", `"@query-param";name="k%d"`), "")
-	query.RequestURI = "/?" + many(100_000, "&", "k%d=1")
-	shortQuery := sign(4, many(29, " ", `"@query-param";name="k%d"`), "")
-	shortQuery.RequestURI = "/?" + many(740, "&", "k%d")
 	target := sign(4, `"@target-uri" "@request-target" "@path" "@query"`, "")
 	target.RequestURI = "/" + strings.Repeat("a", 500_000) + "?" + strings.Repeat("b", 400_000)
 	agents := sign(2, many(29, " ", `"signature-agent";key="k%d"`), "")
@@ -72,10 +67,6 @@ func costlyMessages(s *signer, now time.Time) map[string]*claim.Message {
 		"components of 100,000 empty lines":       lines,
 		"components of 29 fields of 32 KB":        wide,
 		"components of 29 fields of 500 octets":   sign(4, many(29, " ", `"x%d"`), "", slices.Collect(fieldsOf(29, strings.Repeat("a", 500)))...),
-		"a digest of 1 MB":                        sign(4, `"content-digest"`, "", "Content-Digest", digest+many(100_000, ",", "k%d")),
-		"a digest of 5 KB":                        sign(4, `"content-digest"`, "", "Content-Digest", digest+many(900, ",", "k%d")),
-		"parameters of a query of 1 MB":           query,
-		"parameters of a query of 4 KB":           shortQuery,
 		"a target of 900 KB":                      target,
 		"many members of Signature-Input":         sign(1, "", ","+many(960, ",", "k%d")),
 		"many members of Signature":               sign(1, "", "", "Signature", "s0="+wrong+","+many(960, ",", "k%d")),
@@ -117,14 +108,13 @@ func TestCostlySignatures(t *testing.T) {
 func TestSignatureTooLong(t *testing.T) {
 	s := newEd25519Signer()
 	for name, change := range map[string]func(*claim.Message){
-		"a field of 17 KiB":           func(m *claim.Message) { m.Header.Set("X", strings.Repeat("a", 17<<10)) },
-		"many empty lines":            func(m *claim.Message) { m.Header["X"] = make([]string, 9<<10) },
-		"a dictionary of 17 KiB":      func(m *claim.Message) { m.Header.Set("Y", `k="`+strings.Repeat("a", 17<<10)+`"`) },
-		"a dictionary of 1,100 keys":  func(m *claim.Message) { m.Header.Set("Y", many(1_100, ",", "k%d")) },
-		"a URL of 17 KiB":             func(m *claim.Message) { m.RequestURI = "/" + strings.Repeat("a", 17<<10) },
-		"a query of 17 KiB":           func(m *claim.Message) { m.RequestURI = "/?p=" + strings.Repeat("a", 17<<10) },
-		"a query of 1,100 parameters": func(m *claim.Message) { m.RequestURI = "/?" + many(1_100, "&", "p%d") },
-		"a Host of 17 KiB":            func(m *claim.Message) { m.Host = strings.Repeat("a", 17<<10) },
+		"a field of 17 KiB":          func(m *claim.Message) { m.Header.Set("X", strings.Repeat("a", 17<<10)) },
+		"many empty lines":           func(m *claim.Message) { m.Header["X"] = make([]string, 9<<10) },
+		"a dictionary of 17 KiB":     func(m *claim.Message) { m.Header.Set("Y", `k="`+strings.Repeat("a", 17<<10)+`"`) },
+		"a dictionary of 1,100 keys": func(m *claim.Message) { m.Header.Set("Y", many(1_100, ",", "k%d")) },
+		"a URL of 17 KiB":            func(m *claim.Message) { m.RequestURI = "/" + strings.Repeat("a", 17<<10) },
+		"a query of 17 KiB":          func(m *claim.Message) { m.RequestURI = "/?p=" + strings.Repeat("a", 17<<10) },
+		"a Host of 17 KiB":           func(m *claim.Message) { m.Host = strings.Repeat("a", 17<<10) },
 		"fields of 9 KiB each": func(m *claim.Message) {
 			m.Header["X"] = []string{strings.Repeat("a", 9<<10)}
 			m.Header["Y"] = []string{`k="` + strings.Repeat("a", 9<<10) + `"`}
@@ -133,15 +123,11 @@ func TestSignatureTooLong(t *testing.T) {
 		"33 components": func(m *claim.Message) {
 			m.Header.Set("Signature-Input", "sig1=("+many(33, " ", `"x%d"`)+`);tag="web-bot-auth"`)
 		},
-		"a Content-Digest of 17 KiB": func(m *claim.Message) { m.Header.Set("Content-Digest", `k="`+strings.Repeat("a", 17<<10)+`"`) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			f := newSignatureFixture(t, s)
 			defer f.Close()
-			covered := []string{authority, `"signature-agent": "https://agent.test"`, `"@path": /`, `"x": a`, `"y";key="k": 1`, `"@query-param";name="p": 1`}
-			if name == "a Content-Digest of 17 KiB" {
-				covered = append(covered, `"content-digest": k`)
-			}
+			covered := []string{authority, `"signature-agent": "https://agent.test"`, `"@path": /`, `"x": a`, `"y";key="k": 1`}
 			m := s.request(`"https://agent.test"`, s.params(f.config.Now(), ""), covered...)
 			m.Header.Set("X", "a")
 			m.Header.Set("Y", "k=1")

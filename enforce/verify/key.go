@@ -9,12 +9,15 @@ import (
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/big"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // Accepted sizes of RSA keys. Signatures with longer keys would take too long to check.
@@ -49,53 +52,51 @@ type publicKey struct {
 	expires    time.Time // zero: no limit
 }
 
-// jwk is a JSON Web Key, RFC 7517.
-type jwk struct {
-	Kty string   `json:"kty"`
-	Crv string   `json:"crv"`
-	X   string   `json:"x"`
-	Y   string   `json:"y"`
-	N   string   `json:"n"`
-	E   string   `json:"e"`
-	D   string   `json:"d"` // private keys only
-	Alg string   `json:"alg"`
-	Use string   `json:"use"`
-	Ops []string `json:"key_ops"`
-	Nbf float64  `json:"nbf"`
-	Exp float64  `json:"exp"`
-}
-
-// publicKey parses a key. It returns an error if the key is not for signatures, or if its type is not supported.
-func (j *jwk) publicKey() (*publicKey, error) {
-	if j.Use != "" && j.Use != "sig" || j.Ops != nil && !slices.Contains(j.Ops, "verify") {
+// parseKey parses a JSON Web Key (RFC 7517). It returns an error if the key is not for signatures, or if its type is not supported.
+func parseKey(text []byte) (*publicKey, error) {
+	var facts struct {
+		Use string   `json:"use"`
+		Ops []string `json:"key_ops"`
+		Nbf float64  `json:"nbf"`
+		Exp float64  `json:"exp"`
+	}
+	if err := json.Unmarshal(text, &facts); err != nil {
+		return nil, err
+	}
+	if facts.Use != "" && facts.Use != "sig" || facts.Ops != nil && !slices.Contains(facts.Ops, "verify") {
 		return nil, errors.New("the key is not for signatures: `use`, if present, must be \"sig\", and `key_ops`, if " +
 			"present, must contain \"verify\"")
 	}
-	if j.D != "" {
-		return nil, errors.New("the directory publishes the private key")
-	}
-	k := &publicKey{notBefore: jwkTime(j.Nbf), expires: jwkTime(j.Exp)}
-	var canonical string
-	var err error
-	switch {
-	case j.Kty == "OKP" && j.Crv == "Ed25519":
-		canonical, err = k.readEd25519(j)
-	case j.Kty == "RSA":
-		canonical, err = k.readRSA(j)
-	case j.Kty == "EC" && j.Crv == "P-256":
-		canonical, err = k.readECDSA(j)
-	default:
-		return nil, fmt.Errorf("the key type %.20q with the curve %.20q is not supported: Ed25519, RSA and P-256 are", j.Kty, j.Crv)
-	}
-	if err != nil {
+	var parsed jose.JSONWebKey
+	if err := parsed.UnmarshalJSON(text); err != nil {
 		return nil, err
 	}
-	if j.Alg != "" && !slices.Contains(jwkAlgorithms[k.algorithm], strings.ToLower(j.Alg)) {
-		return nil, fmt.Errorf("the algorithm %.20q does not fit the key: it must be %s", j.Alg, k.algorithm)
+	if !parsed.IsPublic() {
+		return nil, errors.New("the directory publishes a key that is not public")
 	}
-	sum := sha256.Sum256([]byte(canonical))
-	k.thumbprint = base64.RawURLEncoding.EncodeToString(sum[:])
-	return k, nil
+	k := &publicKey{key: parsed.Key, notBefore: jwkTime(facts.Nbf), expires: jwkTime(facts.Exp)}
+	switch key := parsed.Key.(type) {
+	case ed25519.PublicKey:
+		k.algorithm = algorithmEd25519
+	case *rsa.PublicKey:
+		k.algorithm = algorithmRSAPSS
+		if bits := key.N.BitLen(); bits < minRSABits || bits > maxRSABits {
+			return nil, fmt.Errorf("the modulus of the RSA key has %d bits: it must have %d to %d bits", bits, minRSABits, maxRSABits)
+		}
+	case *ecdsa.PublicKey:
+		k.algorithm = algorithmECDSA
+		if key.Curve != elliptic.P256() {
+			return nil, fmt.Errorf("the curve %s is not supported: P-256 is", key.Params().Name)
+		}
+	default:
+		return nil, fmt.Errorf("keys of the type %T are not supported: Ed25519, RSA and P-256 are", key)
+	}
+	if alg := parsed.Algorithm; alg != "" && !slices.Contains(jwkAlgorithms[k.algorithm], strings.ToLower(alg)) {
+		return nil, fmt.Errorf("the algorithm %.20q does not fit the key: it must be %s", alg, k.algorithm)
+	}
+	sum, err := parsed.Thumbprint(crypto.SHA256)
+	k.thumbprint = base64.RawURLEncoding.EncodeToString(sum)
+	return k, err
 }
 
 // jwkTime converts seconds since 1970. It returns the zero time if the number is absent or too large.
@@ -104,52 +105,6 @@ func jwkTime(seconds float64) time.Time {
 		return time.Time{}
 	}
 	return time.Unix(int64(seconds), 0)
-}
-
-// The functions below return the canonical JSON from which the thumbprint is computed (RFC 7638, section 3.2; RFC 8037, appendix A.3). They
-// encode the values again, because another encoding of the same key must not give another thumbprint.
-
-func (k *publicKey) readEd25519(j *jwk) (string, error) {
-	x, err := decodeBase64URL(j.X)
-	if err != nil || len(x) != ed25519.PublicKeySize {
-		return "", errors.New("x of an Ed25519 key must be 32 octets in base64url")
-	}
-	k.algorithm, k.key = algorithmEd25519, ed25519.PublicKey(x)
-	return `{"crv":"Ed25519","kty":"OKP","x":"` + encodeBase64URL(x) + `"}`, nil
-}
-
-func (k *publicKey) readRSA(j *jwk) (string, error) {
-	n, err := decodeBase64URL(j.N)
-	if err != nil {
-		return "", errors.New("n of an RSA key must be in base64url")
-	}
-	e, err := decodeBase64URL(j.E)
-	if err != nil || len(e) == 0 || len(e) > 4 {
-		return "", errors.New("e of an RSA key must be 1 to 4 octets in base64url")
-	}
-	modulus, exponent := new(big.Int).SetBytes(n), new(big.Int).SetBytes(e)
-	if bits := modulus.BitLen(); bits < minRSABits || bits > maxRSABits || modulus.Bit(0) == 0 {
-		return "", fmt.Errorf("the modulus of the RSA key has %d bits: it must be odd and have %d to %d bits", bits, minRSABits, maxRSABits)
-	}
-	if exponent.Bit(0) == 0 || exponent.Int64() < 3 || exponent.Int64() > 1<<31-1 {
-		return "", errors.New("the exponent of the RSA key must be odd, at least 3 and less than 2^31")
-	}
-	k.algorithm, k.key = algorithmRSAPSS, &rsa.PublicKey{N: modulus, E: int(exponent.Int64())}
-	return `{"e":"` + encodeBase64URL(exponent.Bytes()) + `","kty":"RSA","n":"` + encodeBase64URL(modulus.Bytes()) + `"}`, nil
-}
-
-func (k *publicKey) readECDSA(j *jwk) (string, error) {
-	x, errX := decodeBase64URL(j.X)
-	y, errY := decodeBase64URL(j.Y)
-	if errX != nil || errY != nil || len(x) != 32 || len(y) != 32 {
-		return "", errors.New("x and y of a P-256 key must be 32 octets each in base64url")
-	}
-	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, x, y))
-	if err != nil {
-		return "", fmt.Errorf("parsing the P-256 key: %w", err)
-	}
-	k.algorithm, k.key = algorithmECDSA, key
-	return `{"crv":"P-256","kty":"EC","x":"` + encodeBase64URL(x) + `","y":"` + encodeBase64URL(y) + `"}`, nil
 }
 
 // verify reports whether signature is a valid signature of base by this key.
@@ -169,13 +124,6 @@ func (k *publicKey) verify(base, signature []byte) bool {
 	}
 	return false
 }
-
-// decodeBase64URL also accepts padding, which some operators add.
-func decodeBase64URL(text string) ([]byte, error) {
-	return base64.RawURLEncoding.DecodeString(strings.TrimRight(text, "="))
-}
-
-func encodeBase64URL(octets []byte) string { return base64.RawURLEncoding.EncodeToString(octets) }
 
 // testKeys are the thumbprints of the keys in RFC 9421, appendices B.1.1 to B.1.4, which publish the private keys too.
 var testKeys = []string{

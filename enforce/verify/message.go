@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/dunglas/httpsfv"
@@ -63,9 +62,6 @@ func (r *reading) component(item httpsfv.Item) (string, error) {
 	names := item.Params.Names()
 	if !strings.HasPrefix(id, "@") {
 		return r.field(id, item, names)
-	}
-	if id == "@query-param" {
-		return r.queryParam(item, names)
 	}
 	switch {
 	case len(names) > 0:
@@ -149,37 +145,6 @@ func fieldValue(lines []string) (string, error) {
 	return strings.Join(trimmed, ", "), nil
 }
 
-// queryParam returns the value of a query parameter (RFC 9421, section 2.2.8). It returns an error unless the query has the parameter once.
-func (r *reading) queryParam(item httpsfv.Item, params []string) (string, error) {
-	if len(params) != 1 {
-		return "", errComponent
-	}
-	value, _ := item.Params.Get("name")
-	encoded, ok := value.(string)
-	if !ok {
-		return "", errComponent
-	}
-	wanted, err := url.QueryUnescape(encoded)
-	if err != nil {
-		return "", err
-	}
-	if r.query == nil {
-		_, query, _ := strings.Cut(originForm(r.RequestURI), "?")
-		if err := r.parse([]string{query}); err != nil {
-			return "", err
-		}
-		if r.query, err = url.ParseQuery(query); err != nil {
-			r.query = url.Values{}
-			return "", err
-		}
-	}
-	values := r.query[wanted]
-	if len(values) != 1 {
-		return "", fmt.Errorf("the query has the parameter %d times, not once", len(values))
-	}
-	return strings.ReplaceAll(url.QueryEscape(values[0]), "+", "%20"), nil
-}
-
 // Limits of one check of the signatures of a message.
 const (
 	maxOctets = 16 << 10 // of the fields and the query that are parsed, all together; and of a signature base
@@ -187,12 +152,11 @@ const (
 )
 
 // reading is one check of the signatures of a message. However many components
-// name parts of a field or of the query, it is parsed once.
+// name parts of a field, it is parsed once.
 type reading struct {
 	*claim.Message
 	octets, parts int                            // parsed so far
 	dictionaries  map[string]*httpsfv.Dictionary // by the field's name in lower case; nil: malformed or too long
-	query         url.Values
 }
 
 func newReading(m *claim.Message) *reading {

@@ -32,7 +32,7 @@ func (c *Checker) Signature(m *claim.Message, named *crawler.Crawler, now time.T
 		return nil, claim.Result{}
 	}
 	r := newReading(m)
-	inputs, err := r.inputs(signatureTag)
+	inputs, err := r.inputs()
 	if err != nil {
 		return nil, claim.Result{State: claim.Unverified, Reason: reasonFor(err, claim.SignatureMalformed)}
 	}
@@ -69,17 +69,8 @@ func (c *Checker) checkSignature(r *reading, in *signatureInput, named *crawler.
 	if !in.covers("@authority") && !in.covers("@target-uri") {
 		return nil, claim.SignatureNotCovered
 	}
-	if slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == "content-digest" }) {
-		if r.HasBody {
-			return nil, claim.SignatureUnsupported // this package does not read the body
-		}
-		digests, err := r.dictionary("content-digest")
-		if err == nil {
-			err = checkDigest(digests, nil)
-		}
-		if err != nil {
-			return nil, reasonFor(err, claim.SignatureUnsupported)
-		}
+	if r.HasBody && slices.ContainsFunc(in.list.Items, func(item httpsfv.Item) bool { return item.Value == "content-digest" }) {
+		return nil, claim.SignatureUnsupported // this package does not read the body
 	}
 	agents, why := c.signatureAgents(r, in, named)
 	if why != claim.NoReason {
@@ -261,9 +252,9 @@ type signatureInput struct {
 	nonce     string // empty if absent
 }
 
-// inputs returns the signatures of the message that have the tag, at most maxSignatures. It returns an error, and no signatures, if a field
+// inputs returns the signatures of the message that have signatureTag, at most maxSignatures. It returns an error, and no signatures, if a field
 // is malformed.
-func (r *reading) inputs(tag string) ([]*signatureInput, error) {
+func (r *reading) inputs() ([]*signatureInput, error) {
 	lists, err := r.dictionary("signature-input")
 	if err != nil {
 		return nil, fmt.Errorf("Signature-Input: %w", err)
@@ -276,7 +267,7 @@ func (r *reading) inputs(tag string) ([]*signatureInput, error) {
 	for _, label := range lists.Names() {
 		member, _ := lists.Get(label)
 		list, ok := member.(httpsfv.InnerList)
-		if !ok || param[string](list, "tag") != tag {
+		if !ok || param[string](list, "tag") != signatureTag {
 			continue
 		}
 		if len(list.Items) > maxComponents {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -217,12 +218,8 @@ func TestDirectoriesOfOthers(t *testing.T) {
 	var thumbprints []struct{ Name, JWK, Thumbprint string }
 	readJSONFile(t, filepath.Join(dir, "cloudflare_jwk_thumbprint.json"), &thumbprints)
 	for _, v := range thumbprints {
-		var j jwk
-		if err := json.Unmarshal([]byte(v.JWK), &j); err != nil {
-			t.Fatal(err)
-		}
-		j.Alg = "" // RS256 is not for HTTP signatures
-		if k, err := j.publicKey(); err != nil || k.thumbprint != v.Thumbprint {
+		text := strings.ReplaceAll(v.JWK, "RS256", "PS512") // RS256 is not for HTTP signatures
+		if k, err := parseKey([]byte(text)); err != nil || k.thumbprint != v.Thumbprint {
 			t.Errorf("%s: %+v, %v, want %s", v.Name, k, err, v.Thumbprint)
 		}
 	}
@@ -242,10 +239,6 @@ func TestDirectoriesOfOthers(t *testing.T) {
 	refuse := acceptTestKeys()
 	if _, err := parseDirectory(r, time.Unix(1735689660, 0)); err != nil {
 		t.Errorf("the directory of the draft: %v", err)
-	}
-	r.Body = append(r.Body, ' ')
-	if _, err := parseDirectory(r, time.Unix(1735689660, 0)); err == nil {
-		t.Error("a changed directory was accepted")
 	}
 	refuse()
 	var shapes struct {
