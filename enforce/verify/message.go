@@ -210,34 +210,9 @@ func (r *reading) dictionary(name string) (*httpsfv.Dictionary, error) {
 		return nil, err
 	}
 	dictionary, err := httpsfv.UnmarshalDictionary(lines)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case members(lines) > len(dictionary.Names()): // RFC 9651 lets the last one count, but another implementation may use the first one
-		return nil, errors.New("a dictionary has the same key twice")
 	}
 	r.dictionaries[name] = dictionary
 	return dictionary, nil
-}
-
-// members returns how many members a dictionary field with these lines has.
-func members(lines []string) (n int) {
-	for _, line := range lines {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		n++
-		quoted := false
-		for i := 0; i < len(line); i++ {
-			switch c := line[i]; {
-			case quoted && c == '\\':
-				i++
-			case c == '"':
-				quoted = !quoted
-			case c == ',' && !quoted:
-				n++
-			}
-		}
-	}
-	return n
 }
