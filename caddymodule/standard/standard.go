@@ -8,7 +8,6 @@ import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/commands"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/challenge"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/envoy"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/fleet"
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/forwarded"

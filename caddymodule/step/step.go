@@ -129,9 +129,6 @@ type Site interface {
 	Monitors() bool
 	// Redirects returns the lines answer that redirect clients, by what they answer to.
 	Redirects() map[string]string
-	// Unseen returns the lines that can't work if the handler does not see the response, or
-	// when it ends.
-	Unseen() []string
 	// Hosts returns the names of the sites of the handler. Like Key, it is not known in Join.
 	Hosts() []string
 	// ExemptPaths returns the patterns of paths on which no request is refused.

@@ -113,23 +113,6 @@ func TestFleetWithoutServer(t *testing.T) {
 	r.await(t, stateDown)
 }
 
-// outage is a way to make a server unavailable.
-type outage struct {
-	name    string
-	down    func(s *testbed)
-	up      func(t *testing.T, s *testbed)
-	isEmpty bool // the server has lost its data when it comes back
-}
-
-var outages = []outage{
-	{"killed and restarted", (*testbed).kill, func(t *testing.T, s *testbed) {
-		if err := s.start(); err != nil {
-			t.Error(err)
-		}
-	}, true},
-	{"paused and resumed", (*testbed).pause, func(_ *testing.T, s *testbed) { s.resume() }, false},
-}
-
 // A request that ends during the call does not count as a failure of the
 // server.
 func TestFleetRequestEndsDuringCall(t *testing.T) {

@@ -147,3 +147,35 @@ func TestFleetSlowServer(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// While a server is killed or hangs, the process decides alone; afterwards budgets are shared again.
+func TestFleetServerFails(t *testing.T) {
+	s := testServer(t, true)
+	f, r := newFleet(t, config{ClientOption: at(s.address), Deadline: time.Minute})
+	tries := 0
+	// await sends requests for new keys until the state of the limiter is want.
+	await := func(want string) {
+		for stateOf(f) != want {
+			f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("new", fmt.Sprint(tries)), Limits: hourly}})
+			tries++
+		}
+		r.await(t, want)
+	}
+	restart := func() {
+		if err := s.start(); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, outage := range []struct{ begin, end func() }{{s.kill, restart}, {s.pause, s.resume}} {
+		outage.begin()
+		f.config.Deadline = 10 * time.Millisecond
+		await(stateDown)
+		f.config.Deadline = time.Minute
+		before := r.fallbacks.Load()
+		if got := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("alone", fmt.Sprint(tries)), Limits: hourly}}); !got.OK || r.fallbacks.Load() != before+1 {
+			t.Errorf("without the server: %+v", got)
+		}
+		outage.end()
+		await(stateUp)
+	}
+}
