@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
-
 )
 
 // envoy is what Envoy's filter ext_authz does over HTTP, by its documentation and its
