@@ -13,7 +13,9 @@ import (
 )
 
 // counts are those of a site in the answers of the admin API.
-type counts struct{ Requests, Denied uint64 }
+type counts struct{ Requests, Denied, People uint64 }
+
+func (c counts) tally() tally { return tally{c.Requests, c.Denied, c.People} }
 
 // check compares the numbers of all hosts, and for those that are known their own, with the access logs, and looks for names of others
 // in what a tenant sees.
