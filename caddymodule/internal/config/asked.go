@@ -19,9 +19,9 @@ func (s *Settings) AskedBy() string {
 	return ""
 }
 
-// Unseen returns the settings that can't work if the handler does not see the page or
+// unseen returns the settings that can't work if the handler does not see the page or
 // when it ends.
-func (s *Settings) Unseen() (names []string) {
+func (s *Settings) unseen() (names []string) {
 	add := func(set bool, name string) {
 		if set {
 			names = append(names, name)
@@ -43,7 +43,7 @@ func (s *Settings) Unseen() (names []string) {
 // checkAsked returns an error for settings that have no effect on the question of a proxy,
 // because it ends before the page is made. Call it after AddDefaults.
 func (s *Settings) checkAsked() error {
-	name, unseen := s.AskedBy(), s.Unseen()
+	name, unseen := s.AskedBy(), s.unseen()
 	switch {
 	case name == "":
 		return nil
