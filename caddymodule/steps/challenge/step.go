@@ -50,9 +50,9 @@ const disallowed = "disallowed"
 //	}
 //
 // A browser passes by itself, without a click, and gets a cookie that is good for these
-// paths. Below the number in `over`, nobody notices anything. Crawlers that a rule binds,
-// verified crawlers, probes and what is exempt are never asked. Clients that the site knew
-// before go on at a person's pace. The other crawlers that clients name have what `over` allows.
+// paths. Crawlers that a rule binds, verified crawlers, probes and what is exempt are never
+// asked. Clients that the site knew before go on at a person's pace. The other crawlers that
+// clients name have what `over` allows.
 type Challenge struct {
 	// The paths of pages, as patterns in robots.txt syntax.
 	Paths []string `json:"paths,omitempty"`
@@ -62,26 +62,24 @@ type Challenge struct {
 	Disallowed bool `json:"disallowed,omitempty"`
 
 	// How many pages of these paths addresses that request nothing else may request, all
-	// together, before strangers are asked. The time is from 10s to 10m. Each server counts
-	// its own. Default: `60/1m`.
+	// together, before strangers are asked. The time is from 10s to 10m. Default: `60/1m`.
 	Over string `json:"over,omitempty"`
 
 	// Whether strangers are asked always, and not only in a storm. Default: off.
 	Always *bool `json:"always,omitempty"`
 
-	// The folder of trap URLs, such as `/calendar-all/*`. It is used while every group of
-	// robots.txt disallows it. The placeholder `{http.robots.trap}` is a URL below it: put
-	// it into a link that people don't see. Who fetches it is asked for a day, storm or not.
-	// Default: none.
+	// The folder of trap URLs, such as `/calendar-all/*`, which every group of robots.txt
+	// disallows. `{http.robots.trap}` is a URL below it, for a link that people don't see.
+	// Who fetches it is asked for a day, storm or not. Default: none.
 	Trap string `json:"trap,omitempty"`
 
 	// Names of crawlers in the registry, and addresses and CIDR ranges of clients, that are
-	// never asked: feed readers, previews, CI. Every client can send a name, so give addresses
-	// where you know them. Default: none.
+	// never asked. Every client can send a name, so give addresses where you know them.
+	// Default: none.
 	Except []string `json:"except,omitempty"`
 
-	// How long the cookie is good, from 10m to 24h, since it was made or used last, and for
-	// 24h at most. Use renews it on answers that no shared cache may store. Default: 4h.
+	// How long the cookie is good, from 10m to 24h. Use renews it, for 24h at most.
+	// Default: 4h.
 	For caddy.Duration `json:"for,omitempty"`
 
 	site    step.Site

@@ -30,11 +30,9 @@ type Limit struct {
 	Hosts []string `json:"hosts,omitempty"`
 
 	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m,
-	// h), of which a tenth, rounded up, may come at once, and each half an interval early.
-	// Names that neither the registry nor a group of robots.txt has get at most half of it
-	// together, while others come: as long as one came to this server in the time of the rate,
-	// or the last minute. One greedy crawler can use it up for all: `each` prevents this.
-	// Default: no limit.
+	// h), of which a tenth, rounded up, may come at once. Names that nobody knows get at
+	// most half of it while others come. One greedy crawler can use it up for all: `each`
+	// prevents this. Default: no limit.
 	All string `json:"all,omitempty"`
 
 	// The rate of each crawler; for software that anyone runs, and with `per ip`, of each
@@ -42,10 +40,9 @@ type Limit struct {
 	Each string `json:"each,omitempty"`
 
 	// How many requests of all crawlers together may be in flight on this server, until
-	// their answers are sent. While others come, no crawler gets more than half of them,
-	// rounded up; names that are neither verified nor known share one half. The body of a
-	// crawler's request is read first: at most 64 KiB, within 2 seconds, otherwise the
-	// answer is 413 or 408. Default: no limit.
+	// their answers are sent. While others come, no crawler gets more than half of them.
+	// The body of a crawler's request is read first: at most 64 KiB, within 2 seconds,
+	// otherwise the answer is 413 or 408. Default: no limit.
 	AtOnce int `json:"at_once,omitempty"`
 
 	// The same for each crawler. Default: no limit.
@@ -56,9 +53,8 @@ type Limit struct {
 	Except []string `json:"except,omitempty"`
 
 	// Of the purposes `search` and `ads`, their crawlers, and those of `except`, the ones
-	// that the limit holds. The verified ones share a budget, and so do those that only
-	// claim to be one (without `verify`, all). Neither is that of the other crawlers.
-	// Default: none.
+	// that the limit holds. The verified ones share a budget of their own, and so do the
+	// others. Default: none.
 	Include []string `json:"include,omitempty"`
 
 	// The name of the configuration file that has the limit, and the line. Refusals

@@ -32,13 +32,11 @@ const maxInFlight = 1_000_000
 //	}
 //
 // One kind of crawlers after the other is refused, as long as the load stays, if at least
-// a tenth of the requests of the last 10 seconds are theirs. Browsers, HTTP libraries,
-// programs, webhooks, probes and what is exempt are never refused. Each handler counts its
-// own requests: if several sites share a back end, each needs a smaller `in_flight`.
+// a tenth of the requests of the last 10 seconds are theirs. Each handler counts its own
+// requests: if several sites share a back end, each needs a smaller `in_flight`.
 type Shed struct {
 	// Busy while more than this many requests of all clients wait for the header of their
-	// response. Those whose body is still arriving count for at most a quarter of it. The
-	// body of a crawler's request is read first, as for `at_once` of `limit`.
+	// response. Those whose body is still arriving count for at most a quarter of it.
 	InFlight int `json:"in_flight,omitempty"`
 
 	place   *judge.Place

@@ -39,10 +39,8 @@ var impostorActions = lines.Choices{"deny", impostorsIgnore}
 //		resolver 10.0.0.53
 //	}
 //
-// It uses the methods that the crawler's operator documents. No request waits for a
-// check, so the first ones of a crawler may be unverified. Behind a proxy or CDN, set
-// Caddy's `trusted_proxies`: otherwise all clients have the proxy's address, and no claim
-// can be checked.
+// No request waits for a check, so the first ones of a crawler may be unverified. Behind a
+// proxy or CDN, set Caddy's `trusted_proxies`.
 type Verify struct {
 	// `deny`: impostors get 403 for everything except /robots.txt and exempt paths.
 	// `ignore`: they get the rules of the crawler that they name, and share a budget of
