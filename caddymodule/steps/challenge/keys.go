@@ -43,23 +43,49 @@ func randomKey(made time.Time) *key {
 	return newKey(string(secret), made.Truncate(time.Second))
 }
 
-// maxKeys bounds the keys: servers of a fleet may make several at the same time.
-const maxKeys = 8
+// A new key is made every 30 days. It signs when all servers know it, and is accepted for as long
+// as what it signed may be good.
+const (
+	keyLife    = 30 * 24 * time.Hour
+	keyKept    = 2*keyLife + mostPassFor
+	keySettled = time.Minute
+	maxKeys    = 8 // servers of a fleet may make several at the same time
+)
 
-// ring has the keys that are accepted. The oldest one is the first, and signs: so the servers of
-// a fleet agree. It is immutable.
+// ring has the keys that are accepted, of which the first signs. It is immutable.
 type ring []*key
 
-// with returns the ring with further keys.
-func (r ring) with(more ring) ring {
+// with returns the ring with further keys, the oldest one first, and without those that are too
+// old. A key from the future, made while a clock was ahead, counts as made now: else it would
+// sign for ever.
+func (r ring) with(more ring, now time.Time) ring {
 	all := slices.Clone(r)
 	for _, k := range more {
-		if !slices.ContainsFunc(all, func(have *key) bool { return have.secret == k.secret }) {
-			all = append(all, k)
+		if slices.ContainsFunc(all, func(have *key) bool { return have.secret == k.secret }) {
+			continue
+		}
+		if k.made.After(now) {
+			k = newKey(k.secret, now.Truncate(time.Second))
+		}
+		all = append(all, k)
+	}
+	all = slices.DeleteFunc(all, func(k *key) bool { return now.Sub(k.made) > keyKept })
+	slices.SortFunc(all, func(a, b *key) int { return cmp.Or(a.made.Compare(b.made), strings.Compare(a.secret, b.secret)) })
+	return all[max(0, len(all)-maxKeys):]
+}
+
+// isOld reports whether a new key is needed.
+func (r ring) isOld(now time.Time) bool { return len(r) == 0 || now.Sub(r[len(r)-1].made) > keyLife }
+
+// signing returns the ring with the key first that signs now: the newest one that all servers know.
+func (r ring) signing(now time.Time) ring {
+	n := 0
+	for i, k := range r {
+		if now.Sub(k.made) >= keySettled {
+			n = i
 		}
 	}
-	slices.SortFunc(all, func(a, b *key) int { return cmp.Or(a.made.Compare(b.made), strings.Compare(a.secret, b.secret)) })
-	return all[:min(len(all), maxKeys)]
+	return slices.Concat(r[n:n+1], r[:n], r[n+1:])
 }
 
 // keysName is the name of the keys in Caddy's storage, and keySet that of their set in a fleet.
@@ -113,7 +139,7 @@ const (
 	syncDeadline = 5 * time.Second
 )
 
-// Run reads the keys, makes one if there is none, and exchanges them with the other servers of a
+// Run reads the keys, makes one every 30 days, and exchanges them with the other servers of a
 // fleet, until ctx ends. fleet is nil without one. While there are no keys that outlive the
 // process, passes are signed with one of its own.
 func (m *Memory) Run(ctx context.Context, storage certmagic.Storage, fleet step.Store, log *zap.Logger) {
@@ -187,12 +213,12 @@ func (s *keeper) sync(ctx context.Context, now time.Time) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, syncDeadline)
 	defer cancel()
 	shared, fleetErr := s.fromFleet(ctx)
-	s.keys = s.keys.with(shared)
-	if s.stored == 0 || s.stored < len(s.keys) {
+	s.keys = s.keys.with(shared, now)
+	if s.isMissing(now) {
 		err = s.exchange(ctx, now)
 	}
 	if len(s.keys) > 0 {
-		accepted := append(slices.Clone(s.keys), s.memory.first) // which may have signed a button
+		accepted := append(s.keys.signing(now), s.memory.first) // which may have signed a button
 		s.memory.ring.Store(&accepted)
 	}
 	if s.fleet != nil && fleetErr == nil && len(shared) < len(s.keys) { // also after it was emptied
@@ -206,7 +232,7 @@ func (s *keeper) sync(ctx context.Context, now time.Time) (err error) {
 }
 
 // exchange makes the storage have the keys that are known, and the other way round, and makes a
-// key if there is none.
+// key if one is needed.
 func (s *keeper) exchange(ctx context.Context, now time.Time) error {
 	missing, err := s.read(ctx, now)
 	if err != nil || !missing {
@@ -221,8 +247,8 @@ func (s *keeper) exchange(ctx context.Context, now time.Time) error {
 		return err
 	}
 	keys := s.keys
-	if len(keys) == 0 {
-		keys = ring{randomKey(now)}
+	if keys.isOld(now) {
+		keys = keys.with(ring{randomKey(now)}, now)
 	}
 	if err := keys.store(ctx, s.storage); err != nil {
 		return err
@@ -240,8 +266,13 @@ func (s *keeper) read(ctx context.Context, now time.Time) (missing bool, err err
 	if damaged {
 		s.memory.damaged.Store(now.Unix())
 	}
-	s.keys, s.stored = s.keys.with(read), len(read)
-	return s.stored == 0 || s.stored < len(s.keys), nil
+	s.keys, s.stored = s.keys.with(read, now), len(read)
+	return s.isMissing(now), nil
+}
+
+// isMissing reports whether the storage lacks keys that are known, or a new one is needed.
+func (s *keeper) isMissing(now time.Time) bool {
+	return s.stored == 0 || s.stored < len(s.keys) || s.keys.isOld(now)
 }
 
 // fromFleet returns the keys of a fleet.

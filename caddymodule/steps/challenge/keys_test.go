@@ -108,6 +108,37 @@ func TestKeysOfAFleet(t *testing.T) {
 	}
 }
 
+// A new key is made every 30 days. It signs once all servers know it, and what the former one signed
+// stays good. One that was made while a clock was ahead does not sign for ever.
+func TestNewKeys(t *testing.T) {
+	t.Parallel()
+	storage := &certmagic.FileStorage{Path: t.TempDir()}
+	one, other := &keeper{memory: NewMemory(), storage: storage}, &keeper{memory: NewMemory(), storage: storage}
+	sync := func(k *keeper, at time.Time) ring {
+		if err := k.sync(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		return *k.memory.ring.Load()
+	}
+	ahead := sync(one, noon.AddDate(1, 0, 0))[0]
+	first := sync(other, noon)[0]
+	if first.secret != ahead.secret || !first.made.Equal(noon) {
+		t.Errorf("a key of next year counts as made at %s", first.made)
+	}
+	due := noon.Add(keyLife + time.Second)
+	if keys := sync(other, due); len(keys) != 3 || keys[0] != first {
+		t.Errorf("%d keys, or the new one signs at once", len(keys))
+	}
+	next := sync(other, due.Add(keySettled))[0]
+	again := &keeper{memory: NewMemory(), storage: storage}
+	if keys := sync(again, due.Add(time.Hour)); next == first || len(keys) != 3 || keys[0].secret != next.secret {
+		t.Errorf("%d keys, or servers sign with different ones", len(keys))
+	}
+	if keys := sync(other, noon.Add(keyKept+time.Second)); len(keys) != 3 || keys[0] != next {
+		t.Errorf("the first key is still one of %d", len(keys))
+	}
+}
+
 // A file that has no keys is replaced, and health says so for a day; none is while the storage
 // can't be reached.
 func TestDamagedKeys(t *testing.T) {
