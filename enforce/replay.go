@@ -87,8 +87,3 @@ func (r *Replay) Pace(req *judge.Request, d *judge.Decision, more []Use) {
 		r.engine.take(context.Background(), req, d, more)
 	}
 }
-
-// Budget returns the key of the crawler's own budget, which a request uses.
-func (r *Replay) Budget(req *judge.Request, d *judge.Decision) throttle.Key {
-	return r.engine.budget(req, &d.Subject, 0)
-}

@@ -94,7 +94,7 @@ type Reporter struct {
 	began    time.Time
 	handlers func() []*Handler // sorted by site
 	findings findingsCache
-	dropped  []droppedMode // by the load
+	dropped  []string // the sites of which the load ended a mode
 
 	mu      sync.Mutex
 	modeSet time.Time // when a mode was last set; zero if never
