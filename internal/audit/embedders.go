@@ -77,7 +77,8 @@ func (m *embedders) evidence() map[*hostTally]evidence {
 	all, with, hosts := map[*hostTally]int{}, map[*hostTally]int{}, map[*hostTally]evidence{}
 	for key, t := range m.agents {
 		if t.read >= embeddingPages {
-			if all[key.host]++; t.files {
+			all[key.host]++
+			if t.files {
 				with[key.host]++
 			}
 		}

@@ -35,7 +35,8 @@ func newTable(most int, title string, heads ...string) *table {
 	t.Title = title
 	for _, head := range heads {
 		name, isNumber := strings.CutPrefix(head, ">")
-		if t.shown = append(t.shown, head != ""); head != "" {
+		t.shown = append(t.shown, head != "")
+		if head != "" {
 			t.Columns = append(t.Columns, section.Column{Name: name, Number: isNumber})
 		}
 	}

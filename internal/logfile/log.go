@@ -76,7 +76,8 @@ func (l *Log) open() error {
 		return err
 	}
 	l.raw = raw
-	if l.text, l.Compression, err = decompress(raw); err != nil {
+	l.text, l.Compression, err = decompress(raw)
+	if err != nil {
 		return fmt.Errorf("%s: %w", l.Name, err)
 	}
 	if l.Format != nil {

@@ -36,7 +36,7 @@ type Global struct {
 
 	// A file that keeps the counters and what accidents go by over a restart. It is written
 	// every five minutes and when Caddy stops. Each server needs a file of its own. A file
-	// that can't be read as a whole becomes FILE.bad.
+	// that can't be read becomes FILE.bad, and counting begins anew.
 	// Default: none.
 	//
 	//	persist /var/lib/caddy/robots.counters

@@ -162,17 +162,21 @@ func (s *Site) add(a *crawler.Agent, k key, facts *Line) *row {
 	}
 	var sum *row
 	if s.pattern != nil {
-		if sum = s.pattern.find(a, all); sum == nil {
+		sum = s.pattern.find(a, all)
+		if sum == nil {
 			sum = s.pattern.add(a, all, nil)
 		}
 	}
 	c := s.counters
-	c.adding.Lock()
-	added := c.rows.add(s.hash(name, known, class, k), of, func(r *row) bool { return r.is(s, name, known, class, k) }, func(r *row) {
-		r.crawler, r.key, r.facts, r.sum = s.crawler(a), k, facts, sum
-		r.crawler.rows++
-	})
-	c.adding.Unlock()
+	var added *row
+	if c.rows.hasRoom(of) { // requests with invented names must not wait for each other
+		c.adding.Lock()
+		added = c.rows.add(s.hash(name, known, class, k), of, func(r *row) bool { return r.is(s, name, known, class, k) }, func(r *row) {
+			r.crawler, r.key, r.facts, r.sum = s.crawler(a), k, facts, sum
+			r.crawler.rows++
+		})
+		c.adding.Unlock()
+	}
 	switch {
 	case added != nil:
 		return added

@@ -88,8 +88,12 @@ func (c *Counters) snapshot() *file {
 	for h := range c.hosts.values() {
 		f.Hosts = append(f.Hosts, savedHost{h.name, h.pattern.name, h.first, h.last, h.known})
 	}
+	retired := make(map[*row]bool)
+	for _, r := range c.retired {
+		retired[r] = true
+	}
 	for r := range rows {
-		if !slices.Contains(c.retired, r) { // its class has its counts
+		if !retired[r] { // its class has its counts
 			f.Rows = append(f.Rows, r.save())
 		}
 	}
@@ -169,7 +173,8 @@ func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err erro
 func (c *Counters) restore(f *savedRow, at minute) {
 	site := c.site(f.Site)
 	if f.Host != "" {
-		if site = site.findHost(f.Host); site == nil {
+		site = site.findHost(f.Host)
+		if site == nil {
 			return
 		}
 	}
@@ -192,7 +197,8 @@ func (c *Counters) restore(f *savedRow, at minute) {
 		if facts != nil {
 			k.line = facts.ID.at(facts.Origin)
 		}
-		if to = site.find(&a, k); to == nil {
+		to = site.find(&a, k)
+		if to == nil {
 			to = site.add(&a, k, facts)
 		}
 	}

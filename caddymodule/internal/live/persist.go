@@ -170,7 +170,8 @@ func (p *persistFile) write() error {
 	info, err := os.Stat(target)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p.written = time.Now(); err == nil {
+	p.written = time.Now()
+	if err == nil {
 		p.size = info.Size()
 	}
 	return nil
@@ -207,14 +208,15 @@ func (p *persistFile) read(target string) error {
 	defer f.Close()
 	c := p.counters
 	kept, damage := c.Load(bufio.NewReader(f))
-	if damage = cmp.Or(damage, c.load(kept)); damage == nil {
+	damage = cmp.Or(damage, c.load(kept))
+	if damage == nil {
 		return nil
 	}
 	bad := target + ".bad"
 	if err := os.Rename(target, bad); err != nil {
 		return err
 	}
-	p.log.Error("persist: the file can't be read as a whole", zap.String("kept_as", bad), zap.Error(damage))
+	p.log.Error("persist: the file can't be read", zap.String("kept_as", bad), zap.Error(damage))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.damage = damage.Error() + "; it is now " + bad
@@ -250,7 +252,7 @@ func (p *persistFile) state() (*statusapi.Persist, []statusapi.Problem) {
 		return s, nil
 	}
 	s.Error = p.damage
-	return s, []statusapi.Problem{warning("persist", p.path, "the file that keeps counters over a restart could not be read as a whole: "+s.Error,
+	return s, []statusapi.Problem{warning("persist", p.path, "the file that keeps counters over a restart could not be read: "+s.Error,
 		"If a newer version of the plugin wrote it, stop Caddy and rename it back before you return to that version. "+
 			"This message ends with the next load of the configuration.")}
 }

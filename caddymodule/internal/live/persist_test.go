@@ -104,7 +104,7 @@ func TestFileThatCannotBeRead(t *testing.T) {
 			if got := readBytes(t, path+".bad"); got != text {
 				t.Errorf("kept is %.80s", got)
 			}
-			if got := messages(logs); !slices.Equal(got, []string{"persist: the file can't be read as a whole"}) {
+			if got := messages(logs); !slices.Equal(got, []string{"persist: the file can't be read"}) {
 				t.Errorf("log: %q", got)
 			}
 			if s, got := c.state(); len(got) != 1 || s.Written == nil || !strings.Contains(got[0].Message, ".bad") {

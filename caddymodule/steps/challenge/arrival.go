@@ -124,7 +124,8 @@ func (c *Check) identify(a *Arrival, q *judge.Request) {
 // visitor returns what is remembered of an address, a network or a name, by its key.
 func (m *Memory) visitor(key uint64, now uint32) (v *visitor, isNew bool) {
 	v = m.visitors.Get(key)
-	if isNew = v == nil; isNew {
+	isNew = v == nil
+	if isNew {
 		v = m.visitors.Add(key, (*visitor).worth, nil)
 	}
 	if v.seen.Load() != now {

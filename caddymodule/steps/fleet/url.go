@@ -72,7 +72,8 @@ func parseURL(s string) (o valkey.ClientOption, err error) {
 			return o, errAddress
 		}
 	}
-	if o, err = valkey.ParseURL(s); err != nil {
+	o, err = valkey.ParseURL(s)
+	if err != nil {
 		return o, errURL
 	}
 	if o.TLSConfig != nil {
