@@ -20,8 +20,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
 
-// docs/configuration.md describes each line of the directive and of the global option,
-// by the comments of the settings. Its examples are adapted to the JSON beside them.
+// docs/configuration.md and the pages of the steps describe each line of the directive and of
+// the global option, by the comments of the settings. Their examples are adapted to the JSON
+// beside them.
 func TestConfigurationReference(t *testing.T) {
 	r := &reference{T: t, comments: pages.Comments{}, described: map[string]bool{}}
 	folders, _ := filepath.Glob("../../steps/*")
@@ -33,13 +34,24 @@ func TestConfigurationReference(t *testing.T) {
 	for _, name := range append(step.Names(false), step.Names(true)...) {
 		maps.Copy(r.syntax, syntaxOf(r.comments[reflect.TypeOf(step.New(name)).Elem().Name()+".UnmarshalCaddyfile"], ""))
 	}
-	pages.Check(t, "../../../docs/configuration.md", *update, func(names []string) string {
-		var text strings.Builder
-		for _, name := range names {
-			r.describe(&text, name)
+	all := []string{"../../../docs/configuration.md"}
+	for _, folder := range folders {
+		if filepath.Base(folder) != "dashboard" { // which is a directive
+			all = append(all, folder+"/README.md")
 		}
-		return strings.NewReplacer("Default: true.", "Default: `on`.", "Default: false.", "Default: `off`.").Replace(text.String()) // as in a Caddyfile
-	})
+	}
+	for _, page := range all {
+		pages.Check(t, page, *update, func(words []string) string {
+			if words[0] != "lines" {
+				return ""
+			}
+			var text strings.Builder
+			for _, name := range words[1:] {
+				r.describe(&text, name)
+			}
+			return strings.NewReplacer("Default: true.", "Default: `on`.", "Default: false.", "Default: `off`.").Replace(text.String()) // as in a Caddyfile
+		})
+	}
 	for _, name := range slices.Concat(config.SiteLines(), config.GlobalLines, step.Names(true)) {
 		if !r.described[name] {
 			t.Errorf("no section describes %s", name)
@@ -134,16 +146,18 @@ func (r *reference) describe(w *strings.Builder, name string) {
 		}
 	}
 	r.checkBlock(name, typ, block+strings.SplitAfter(example, "\n")[0])
-	fmt.Fprintf(w, "### %s\n\n```\n%s```\n\n%s\n\n", name, r.syntax[name], strings.Join(paragraphs, "\n\n"))
+	if module == nil { // the page of a step has a heading
+		fmt.Fprintf(w, "### %s\n\n", name)
+	}
+	fmt.Fprintf(w, "```\n%s```\n\n%s\n\n", r.syntax[name], strings.Join(paragraphs, "\n\n"))
 	if rows.Len() > 0 {
 		fmt.Fprintf(w, "%s\n", rows.String())
 	}
 	adapted := r.adapt(name, block+example+"\n}\n}\n", isPart)
-	if strings.Contains(example, "\n") {
-		fmt.Fprintf(w, "Example:\n\n```\n%s\n```\n\nJSON: `%s`\n\n", example, adapted)
-	} else {
-		fmt.Fprintf(w, "Example: `%s`, JSON: `%s`\n\n", example, adapted)
+	if module == nil && strings.Contains(example, "\n") {
+		fmt.Fprintf(w, "Example:\n\n```\n%s\n```\n\n", example)
 	}
+	fmt.Fprintf(w, "JSON: `%s`\n\n", adapted)
 }
 
 // checkBlock checks that the syntax of a block has each field of its type, and that the

@@ -39,12 +39,12 @@ func trapSite(t *testing.T) string {
 	return dir
 }
 
-// startDocumentedTrap starts the example of docs/challenge.md, and returns its URL.
+// startDocumentedTrap starts the example of caddymodule/steps/challenge/README.md, and returns its URL.
 func startDocumentedTrap(t *testing.T) (s *server, base string) {
 	t.Helper()
 	port := freePort(t)
 	base = fmt.Sprintf("https://localhost:%d", port)
-	s = start(t, documented(t, "docs/challenge.md", "caddyfile", "trap /calendar-all/*", "example.com {", base+" {",
+	s = start(t, documented(t, "caddymodule/steps/challenge/README.md", "caddyfile", "trap /calendar-all/*", "example.com {", base+" {",
 		"root * /srv/www", "root * "+trapSite(t), "robots {", "robots {\n"+trapRules))
 	c := http2Client(port)
 	t.Cleanup(c.CloseIdleConnections)
@@ -115,12 +115,12 @@ func TestDocumentedSigns(t *testing.T) {
 		return
 	}
 	s, base := startDocumentedTrap(t)
-	commands := documented(t, "docs/challenge.md", "sh", "/account/", "https://localhost", base)
+	commands := documented(t, "caddymodule/steps/challenge/README.md", "sh", "/account/", "https://localhost", base)
 	s.eventually("it is asked", func() bool {
 		out, err := exec.Command("bash", "-c", commands).Output()
 		return err == nil && string(out) == "429\n"
 	})
-	html := documented(t, "docs/challenge.md", "html", "http.robots.trap")
+	html := documented(t, "caddymodule/steps/challenge/README.md", "html", "http.robots.trap")
 	page, err := exec.Command("curl", "-sk", "-A", firefox, base+"/").Output()
 	if link, _, _ := strings.Cut(string(page), `" rel="nofollow"`); err != nil || !strings.Contains(link, `<div hidden><a href="/calendar-all/`) ||
 		!strings.Contains(html, `<div hidden><a href="{{.}}" rel="nofollow" tabindex="-1" aria-hidden="true">`) {

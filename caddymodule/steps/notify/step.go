@@ -16,14 +16,12 @@ func init() {
 	cli.Add(help, newCommand)
 }
 
-// Notify sends a message when an [accident](metrics-and-logs.md#accidents) begins,
-// changes, gets worse or ends, to URLs of e-mail servers, ntfy, webhooks and chats
-// ([examples](../caddymodule/steps/notify/README.md)). Placeholders, such as `{env.NTFY_TOKEN}`, are replaced. May
-// be repeated. Default: none.
+// Notify sends a message when an accident begins, changes, gets worse or ends. Placeholders,
+// such as `{env.NTFY_TOKEN}`, are replaced. May be repeated. Default: none.
 //
 //	notify ntfy://ntfy.sh/my-topic
 type Notify struct {
-	// The URLs.
+	// URLs of e-mail servers, ntfy, webhooks and chats.
 	URLs []string `json:"urls,omitempty"`
 
 	ctx     caddy.Context
