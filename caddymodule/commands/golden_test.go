@@ -65,7 +65,7 @@ func TestCommandsPrint(t *testing.T) {
 
 		{"diff-invalid-url-with-password", 1, "diff clean.txt http://user:sec%zzret@HOST/", ""},
 
-		{"explain", 0, "explain missing-slash repeated-byte-order-mark", ""},
+		{"explain", 0, "explain missing-slash invisible-character", ""},
 		{"explain-unknown", 1, "explain mising-slash", ""},
 
 		{"lint-missing", 1, "lint nothing-here.txt", ""},

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -173,39 +174,26 @@ func isShort(word, known string) bool {
 	return ok && len(word) >= 4 && slices.Contains(crawlerEnds, strings.TrimPrefix(rest, "-"))
 }
 
-// Shorter tokens are not compared: there are other crawlers with similar names.
-// minReplaced is the limit for tokens in which one letter is replaced.
-const (
-	minTypo     = 6
-	minReplaced = 9
-)
+// minTypo is the shortest token that isTypo compares: other crawlers have names that are
+// similar to shorter ones.
+const minTypo = 6
 
-// isTypo reports whether word is probably a misspelling of known: one letter is
-// missing, added or replaced, or two adjacent letters are swapped. Names of
-// other crawlers are often similar too. Therefore the first letter must be
-// equal, digits must not differ, and only a repeated letter may follow known.
+// isTypo reports whether word is probably a misspelling of known: one letter differs, or
+// two are swapped. Names of other crawlers are often similar too. Therefore the first
+// letter and all digits must be equal, and a plural is none.
 func isTypo(word, known string) bool {
-	if len(known) < minTypo || word == "" || word[0] != known[0] {
+	if len(known) < minTypo || word == "" || word[0] != known[0] || word == known+"s" {
 		return false
 	}
-	n := 0
-	for n < min(len(word), len(known)) && word[n] == known[n] {
-		n++
-	}
-	w, k := word[n:], known[n:]
-	for len(w) > 0 && len(k) > 0 && w[len(w)-1] == k[len(k)-1] {
-		w, k = w[:len(w)-1], k[:len(k)-1]
-	}
-	if strings.ContainsAny(w+k, "0123456789") {
-		return false
-	}
-	switch {
-	case len(w) == 1 && k == "":
-		return n < len(known) || w[0] == word[n-1]
-	case w == "" && len(k) == 1:
-		return true
-	case len(w) == 1 && len(k) == 1:
-		return len(known) >= minReplaced
-	}
-	return len(w) == 2 && len(k) == 2 && w[0] == k[1] && w[1] == k[0]
+	return digitsOf(word) == digitsOf(known) && editdistance.Between(word[:min(len(word), maxKey)], known) == 1
+}
+
+// digitsOf returns the digits of a token.
+func digitsOf(token string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, token)
 }

@@ -38,7 +38,7 @@ func TestRuleExamples(t *testing.T) {
 				}
 				return list
 			}
-			if got := codes(r.Before); !slices.Contains(got, r.Code) {
+			if got := codes(r.Before); r.Before != "" && !slices.Contains(got, r.Code) {
 				t.Errorf("before: %q has %v", r.Before[:min(len(r.Before), 200)], got)
 			}
 			if got := codes(r.After); r.After != "" && slices.Contains(got, r.Code) {
@@ -57,8 +57,8 @@ func TestRulesAreComplete(t *testing.T) {
 		if i > 0 && Checks()[i-1].Code >= r.Code {
 			t.Errorf("%s follows %s", r.Code, Checks()[i-1].Code)
 		}
-		if r.Title == "" || r.Why == "" || r.Readers == "" || r.Before == "" {
-			t.Errorf("check %s: Title, Why, Readers or Before is empty", r.Code)
+		if r.Title == "" || r.Why == "" || r.Readers == "" {
+			t.Errorf("check %s: Title, Why or Readers is empty", r.Code)
 		}
 	}
 	if _, ok := CheckFor("no-such-check"); ok {
@@ -69,7 +69,7 @@ func TestRulesAreComplete(t *testing.T) {
 // Every check has an example among the golden files.
 func TestRulesHaveGoldenFiles(t *testing.T) {
 	for _, r := range Checks() {
-		if len(r.Before) > 2000 || r.Code == external {
+		if r.Before == "" || r.Code == external {
 			continue
 		}
 		data, err := os.ReadFile(lintFolder + "/" + r.Code + ".findings")

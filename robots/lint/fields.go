@@ -27,6 +27,20 @@ var unreadKeys = map[string]string{
 	"acap-crawler":       "no crawler reads ACAP",
 }
 
+// checkUnknown reports a line that the parser does not know. A User-agent line is an
+// error: the rules below it belong to another group, or to none.
+func (l *linter) checkUnknown(line *robots.Line) {
+	f := l.unknownLine(line)
+	if f == nil {
+		return
+	}
+	isAgent := f.Replacement != nil && directiveOf(*f.Replacement+": x") == robots.DirectiveUserAgent
+	if isAgent && f.Code != "invisible-in-key" {
+		f.Code = "misspelt-user-agent-key"
+	}
+	l.add(f)
+}
+
 // unknownLine returns the finding about a line that the parser does not know,
 // nil if another check reports the line.
 func (l *linter) unknownLine(line *robots.Line) *Finding {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/internal/canonical"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -42,7 +41,6 @@ func (l *linter) checkFile() bool {
 		}
 		l.lines = append(l.lines, line)
 	}
-	l.checkMark()
 	if n := len(l.lines); truncated || len(text) > robots.MaxSize {
 		last := &robots.Line{Number: n + 1}
 		if i := slices.IndexFunc(l.lines, func(line robots.Line) bool { return line.Offset+len(line.Raw) > robots.MaxSize }); i >= 0 {
@@ -50,21 +48,7 @@ func (l *linter) checkFile() bool {
 		}
 		l.add(l.at("too-large", last, 0, "", "crawlers may stop reading here, after 500 KiB"))
 	}
-	l.checkEndings()
 	return true
-}
-
-// checkMark reports several byte order marks at the start of the file.
-func (l *linter) checkMark() {
-	first := robots.Line{Number: 1}
-	marks, rest := 0, l.text
-	for ; strings.HasPrefix(rest, canonical.ByteOrderMark); marks++ {
-		rest = rest[len(canonical.ByteOrderMark):]
-	}
-	if marks > 1 {
-		l.add(l.at("repeated-byte-order-mark", &first, 0, "",
-			"there are %d byte order marks: crawlers skip one at most, and ignore the first line", marks))
-	}
 }
 
 // isBinary reports whether more than one octet in 20, of the first 4096, is a
@@ -78,21 +62,4 @@ func isBinary(text string) bool {
 		}
 	}
 	return odd*20 > len(head)
-}
-
-// checkEndings reports the first line that ends in CR alone, if most lines do.
-func (l *linter) checkEndings() {
-	cr, first := 0, -1
-	for i := range l.lines {
-		if l.lines[i].Ending == "\r" {
-			cr++
-			if first < 0 {
-				first = i
-			}
-		}
-	}
-	if cr > 0 && 2*cr >= len(l.lines) {
-		line := &l.lines[first]
-		l.add(l.at("cr-line-endings", line, len(line.Raw), "", "lines end in CR alone: simple parsers read the file as one long line"))
-	}
 }

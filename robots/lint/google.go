@@ -45,8 +45,7 @@ func (l *linter) googleDifferences() map[int]robots.GoogleDifference {
 func (l *linter) googleFinding(d robots.GoogleDifference, line *robots.Line) *Finding {
 	switch d.Kind {
 	case robots.GoogleKey:
-		f := l.onKey("google-key", line, "Google reads %s on this line, other crawlers read %s%s", quoted(d.Google), quoted(d.Ours),
-			l.lost[line.Number])
+		f := l.onKey("google-key", line, "Google reads %s on this line, other crawlers read %s", quoted(d.Google), quoted(d.Ours))
 		if near := nearestKey(line.Key); near != "" && !strings.ContainsAny(line.Key, "/*") {
 			f.suggest(near)
 		}

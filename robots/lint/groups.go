@@ -70,7 +70,6 @@ func (l *linter) checkGroups() {
 		}
 	}
 	l.checkGroupsWithoutRules(hasRules)
-	l.checkDelays()
 	l.checkSearchEngines()
 }
 
@@ -116,11 +115,6 @@ func (l *linter) checkSupport(b *block, agent *robots.Line, c Crawler, reported 
 	}
 }
 
-// maxJoined is the maximal number of lines that checkDelays checks. Many
-// crawlers can share one line, so that without this limit the time could be
-// quadratic in the size of the file.
-const maxJoined = 100_000
-
 // allGroups returns all groups that may apply to a crawler, including those
 // that only the first word of a product token selects (see robots.File.Words).
 func (l *linter) allGroups() []*robots.Group {
@@ -136,33 +130,6 @@ func (l *linter) allGroups() []*robots.Group {
 		}
 	}
 	return list
-}
-
-// checkDelays reports Crawl-delay lines that have another value than the delay
-// that applies to the group. It reports each line once.
-func (l *linter) checkDelays() {
-	left := maxJoined
-	reported := map[int]bool{}
-	for _, g := range l.file.Groups() {
-		enforced, ok := g.CrawlDelay()
-		if !ok {
-			continue
-		}
-		fields := g.Fields()
-		if left -= len(fields); left < 0 {
-			return
-		}
-		for _, fd := range fields {
-			if fd.Directive != robots.DirectiveCrawlDelay || reported[fd.Line] {
-				continue
-			}
-			if d, ok := group(fd.Directive, fd.Value).CrawlDelay(); ok && d.Delay != enforced.Delay {
-				reported[fd.Line] = true
-				l.add(l.onValue("several-crawl-delays", &l.lines[fd.Line-1], "line %d has another Crawl-delay for %s: %v",
-					enforced.Line, g.Token(), enforced.Delay).relateTo(enforced.Line))
-			}
-		}
-	}
 }
 
 // checkSearchEngines reports rules that disallow the whole site to a search
@@ -190,71 +157,4 @@ func (l *linter) hasAllow(g *robots.Group) bool {
 		_, ok := l.patternSet(r.Pattern)
 		return r.Allow && ok
 	})
-}
-
-// lostGroup is a group whose User-agent lines the parser does not know, because
-// their keys are misspelt. One finding for each of these lines replaces the
-// findings for the rules below, which belong to no group or to the wrong one.
-type lostGroup struct {
-	begun   bool // the last User-agent line is a misspelt one
-	waiting []lostAgent
-}
-
-// lostAgent is a misspelt User-agent line above which no rule of the group is.
-type lostAgent struct {
-	line *robots.Line
-	f    *Finding // nil if checkGoogle reports the line
-}
-
-// isAgent reports whether a line that the parser does not know is meant as a
-// User-agent line. f is the finding about it.
-func (l *linter) isAgent(line *robots.Line, f *Finding) bool {
-	var text string
-	switch {
-	case f == nil:
-		text = l.google[line.Number].Google
-	case f.Replacement == nil:
-		return false
-	case f.Code == "unknown-key":
-		text = *f.Replacement + ": " + line.Value
-	default:
-		text = *f.Replacement
-	}
-	return directiveOf(text) == robots.DirectiveUserAgent
-}
-
-// reportLost reports the misspelt User-agent lines of a group with rules.
-// inGroup reports whether there is another group above.
-func (l *linter) reportLost(g *lostGroup, inGroup bool) {
-	where := "no group"
-	if inGroup {
-		where = "the group above"
-	}
-	for _, a := range g.waiting {
-		if a.f == nil {
-			l.lost[a.line.Number] = "; for these, the rules below it belong to " + where
-			continue
-		}
-		if a.f.Code != "invisible-in-key" {
-			a.f.Code = "misspelt-user-agent-key"
-		}
-		then := "; until"
-		if strings.HasSuffix(a.f.Message, "?") {
-			then = " Until"
-		}
-		a.f.Message += then + " this is corrected, the rules below it belong to " + where
-		l.add(a.f)
-	}
-	g.waiting = nil
-}
-
-// endLost reports the misspelt User-agent lines of a group without rules, and
-// ends the group.
-func (l *linter) endLost(g *lostGroup) {
-	for _, a := range g.waiting {
-		if a.f != nil {
-			l.add(a.f)
-		}
-	}
-	*g = lostGroup{}
 }

@@ -17,7 +17,6 @@ const maxLine = 16660
 func (l *linter) checkLines() {
 	var group *block // the group that the line belongs to; nil for none
 	blank := -1      // the first blank line since a line of the group
-	var lost lostGroup
 	for i := range l.lines {
 		line := &l.lines[i]
 		l.checkShape(line)
@@ -39,17 +38,11 @@ func (l *linter) checkLines() {
 				group.continued = append(group.continued, continuedLine{line, l.lines[blank].Number})
 			}
 			group.agents = append(group.agents, line)
-			l.endLost(&lost)
 			blank = -1
 			l.checkUserAgent(line)
 			continue
 		case robots.DirectiveUnknown:
-			if f := l.unknownLine(line); l.isAgent(line, f) {
-				lost = lostGroup{true, append(lost.waiting, lostAgent{line, f})}
-				blank = -1
-			} else if f != nil {
-				l.add(f)
-			}
+			l.checkUnknown(line)
 			continue
 		}
 		if group != nil {
@@ -57,17 +50,15 @@ func (l *linter) checkLines() {
 			group.hasRules = group.hasRules || isRule(line)
 		}
 		if !isRule(line) {
-			l.checkField(line, group != nil || lost.begun)
+			l.checkField(line, group != nil)
 			continue
 		}
-		l.reportLost(&lost, group != nil)
-		if !lost.begun && group == nil { // else it is reported with the misspelt line
+		if group == nil {
 			l.checkPlace(line)
 		}
 		blank = -1
 		l.checkRuleLine(line)
 	}
-	l.endLost(&lost)
 }
 
 // checkPlace reports a rule that is in no group.

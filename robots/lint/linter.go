@@ -44,8 +44,7 @@ func WithCheck(check func(f *robots.File, report func(code string, line int, mes
 // returns at most 1000 findings with the same code, and does not report that
 // there are more.
 func Lint(f *robots.File, opts ...Option) []Finding {
-	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{},
-		lost: map[int]string{}}
+	l := &linter{file: f, text: string(f.Bytes()), crawlers: noCrawlers{}, budget: maxComparisons, counts: map[string]int{}}
 	for _, o := range opts {
 		o(l)
 	}
@@ -82,7 +81,6 @@ type linter struct {
 	lines             []robots.Line
 	google            map[int]robots.GoogleDifference // by line
 	wellKnown         []string                        // see Crawlers; nil before the first use
-	lost              map[int]string                  // the end of the message of google-key, by line; see lostGroup
 	blocks            []*block                        // in the order of the file
 	findings          []Finding
 	counts            map[string]int // findings by code
@@ -127,7 +125,7 @@ func (l *linter) add(f *Finding) {
 	if l.counts[f.Code]++; l.counts[f.Code] > maxFindings {
 		return
 	}
-	if c := checkFor(f.Code); c != nil {
+	if c, ok := CheckFor(f.Code); ok {
 		f.Severity, f.Why = c.Severity, c.Why
 	}
 	l.findings = append(l.findings, *f)

@@ -13,7 +13,7 @@ func TestManual(t *testing.T) {
 		rows := ""
 		for _, c := range Checks() {
 			if c.Severity.String() == words[0] {
-				rows += fmt.Sprintf("- <a id=%q></a>`%[1]s`: %s\n", c.Code, inCode(c.Title))
+				rows += fmt.Sprintf("- <a id=%q></a>`%[1]s`: %s\n", c.Code, c.Title)
 			}
 		}
 		return rows

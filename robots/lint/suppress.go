@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,103 +20,59 @@ import (
 // any line. Upper and lower case are equal, and blanks may replace the commas.
 const Suppression = "robots-lint:"
 
-// suppression is one code of such a comment.
-type suppression struct {
-	line        *robots.Line // the line of the comment
-	target      int          // number of the line that it applies to; 0: the whole file
-	code        string
-	col         int // of the code in the line
-	used        bool
-	unknownVerb bool // code stands where ignore or ignore-file belongs
-}
-
 // suppress drops the findings that comments suppress, and reports comments that
 // have no effect.
 func (l *linter) suppress() {
-	list := l.suppressions()
-	if len(list) == 0 {
+	if !strings.Contains(l.text, "#") {
 		return
 	}
-	at := map[int][]*suppression{}
-	for _, s := range list {
-		at[s.target] = append(at[s.target], s)
-	}
-	l.findings = slices.DeleteFunc(l.findings, func(f Finding) bool {
-		drop := false
-		for _, s := range slices.Concat(at[f.Line], at[0]) {
-			if s.code == f.Code {
-				s.used, drop = true, true
-			}
-		}
-		return drop
-	})
-	for _, s := range list {
-		code, message := "unknown-suppression", ""
-		known := checkFor(s.code) != nil
-		switch {
-		case s.unknownVerb:
-			message = fmt.Sprintf("%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"", s.code)
-		case !known:
-			message = fmt.Sprintf("the linter has no check named %q", s.code)
-		case !s.used && l.selects(s.code):
-			code, message = "unused-suppression", fmt.Sprintf("there is no finding %s to suppress", s.code)
-		default:
-			continue
-		}
-		l.add(l.at(code, s.line, s.col, s.line.Raw[s.col:s.col+len(s.code)], "%s", message))
-	}
-}
-
-// suppressions returns the codes of all comments that suppress findings.
-func (l *linter) suppressions() (list []*suppression) {
-	if !strings.Contains(l.text, "#") {
-		return nil
-	}
-	waiting := 0 // the first element of list that may apply to the next line
+	ignored := map[int][]string{} // codes by line; 0: the whole file
+	var waiting []string          // codes for the next line that is no comment
 	for i := range l.lines {
 		line := &l.lines[i]
-		alone := line.Directive == robots.DirectiveNone
-		if !alone || isBlank(line) {
-			for _, s := range list[waiting:] {
-				if s.target < 0 {
-					s.target = line.Number
-				}
-			}
-			waiting = len(list)
+		codes, wholeFile := l.suppressionsOn(line)
+		if wholeFile {
+			ignored[0] = append(ignored[0], codes...)
+		} else {
+			waiting = append(waiting, codes...)
 		}
-		target := line.Number
-		if alone {
-			target = -1
+		if line.Directive != robots.DirectiveNone || isBlank(line) {
+			ignored[line.Number] = waiting
+			waiting = nil
 		}
-		list = append(list, suppressionsOn(line, target)...)
 	}
-	return list
+	l.findings = slices.DeleteFunc(l.findings, func(f Finding) bool {
+		return slices.Contains(ignored[f.Line], f.Code) || slices.Contains(ignored[0], f.Code)
+	})
 }
 
-var suppressionWord = lazy(`[^, \t]+`)
-
-// suppressionsOn returns the codes that a comment on a line suppresses. target
-// is the line that they apply to if they do not apply to the whole file.
-func suppressionsOn(line *robots.Line, target int) (list []*suppression) {
+// suppressionsOn returns the codes that a comment on a line suppresses, and whether it
+// does so in the whole file. It reports words that it does not know.
+func (l *linter) suppressionsOn(line *robots.Line) (codes []string, wholeFile bool) {
 	hash := strings.IndexByte(line.Raw, '#')
 	if hash < 0 || !isSuppression(line.Raw[hash:]) {
-		return nil
+		return nil, false
 	}
 	start := hash + strings.IndexByte(line.Raw[hash:], ':') + 1
-	for i, at := range suppressionWord().FindAllStringIndex(line.Raw[start:], -1) {
-		s := &suppression{line: line, target: target, col: start + at[0]}
-		s.code = canonical.Lower(line.Raw[s.col : start+at[1]])
-		switch {
-		case i > 0:
-			list = append(list, s)
-		case s.code == "ignore-file":
-			target = 0
-		case s.code != "ignore":
-			s.unknownVerb = true
-			return []*suppression{s}
+	text := canonical.Lower(line.Raw[start:])
+	report := func(word, format string) {
+		col := start + strings.Index(text, word)
+		l.add(l.at("unknown-suppression", line, col, line.Raw[col:col+len(word)], format, word))
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t", r) })
+	switch {
+	case len(words) == 0:
+		return nil, false
+	case words[0] != "ignore" && words[0] != "ignore-file":
+		report(words[0], "%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"")
+		return nil, false
+	}
+	for _, code := range words[1:] {
+		if _, known := CheckFor(code); !known {
+			report(code, "the linter has no check named %q")
 		}
 	}
-	return list
+	return words[1:], words[0] == "ignore-file"
 }
 
 // isSuppression reports whether a comment suppresses findings. The comment
