@@ -56,6 +56,10 @@ type clearer interface{ clear() }
 type state[T any] struct{ value T }
 
 func (s *state[T]) clear() {
+	if r, ok := any(&s.value).(interface{ Reset() }); ok {
+		r.Reset()
+		return
+	}
 	var zero T
 	s.value = zero
 }
@@ -73,7 +77,8 @@ func NewSlot[T any]() Slot[T] {
 	return Slot[T]{slots - 1}
 }
 
-// Of returns the state of a request. It is zero at first.
+// Of returns the state of a request. At first it is zero; if T has a method Reset, that has
+// been called for the value of an earlier request.
 func (s Slot[T]) Of(x *Exchange) *T {
 	if x.states == nil {
 		x.states = make([]clearer, slots)

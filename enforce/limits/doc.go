@@ -2,10 +2,10 @@
 // what robots.txt can't say. It knows no requests but those that a caller asks about, and
 // uses no budget itself.
 //
-//	set, err := limits.New([]limits.Limit{{Paths: []string{"/archive/*"}, All: rate}}, hosts, turns)
-//	q := set.Enter(r, d)                // takes turns, or refuses the request
-//	engine.Pace(ctx, r, d, q.Uses())    // uses the budgets
-//	q.Leave()                           // when the request has ended
+//	set, err := limits.New([]limits.Limit{{Paths: []string{"/archive/*"}, All: "30/1m"}}, hosts, turns)
+//	uses := set.Enter(q, r, d, nil)  // takes turns, or refuses the request
+//	engine.Pace(ctx, r, d, uses)     // uses the budgets
+//	q.Reset()                        // when the request has ended
 package limits
 
 import "github.com/caddy-robots/caddy-robots/enforce/judge"

@@ -1,15 +1,13 @@
 package limits
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -17,139 +15,107 @@ import (
 // crawler that it names, and three of each limit. Of these, throttle.MaxUses count.
 const Max = 7
 
+// MaxAtOnce bounds the requests at once of a Limit.
+const MaxAtOnce = 1_000_000
+
 // Limit limits the requests of crawlers to some paths: those of all crawlers together, and
 // those of each crawler. It holds a request that is let through, and that comes from a
 // client that the robots.txt binds, or would bind if it had a group for `*`: see
-// judge.Subject.Bound. Crawlers of the purposes search and ads are not held unless Include
-// names them. Then those that are verified share one budget, all others of them another
-// one, and neither is the budget of the other crawlers.
+// judge.Subject.Bound.
 //
 // Budgets belong to the hosts of a Set together, and to the paths. Sets in which these are
 // equal share them, even if they are in several processes with one throttle.Limiter.
 // Requests at once are counted by Turns.
 type Limit struct {
-	// Paths are patterns in robots.txt syntax. If there are none, the limit is for
-	// all paths.
-	Paths []string
-	// Hosts are the hosts that the limit is for, in lower case. If there are none, it is for
-	// all hosts.
-	Hosts []string
-	// All limits the rate of all crawlers together, Each that of each crawler. The
-	// zero value is no limit. Of N requests in a time, a tenth of N, rounded up, may
-	// come at once; see throttle.Grant.Exact.
-	All, Each robots.RequestRate
-	// AtOnce limits how many requests of all crawlers together may be in flight,
-	// EachAtOnce those of each crawler. 0 is no limit.
-	AtOnce, EachAtOnce int
-	// Except and Include are purposes, and names and tokens of crawlers in the
-	// registry: those that are not held, and those of search engines and ads that
-	// are. A name has precedence over a purpose, and Except over Include.
-	Except, Include []string
-	// File is the name of the configuration file that has the limit, and Line its
-	// line there.
-	File string
-	Line int
+	// The paths, as patterns in robots.txt syntax. Default: the whole site.
+	Paths []string `json:"paths,omitempty"`
+
+	// The hosts of the site block that the limit is for, in lower case. Default: all.
+	Hosts []string `json:"hosts,omitempty"`
+
+	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m,
+	// h), of which a tenth, rounded up, may come at once. Names that nobody knows get at
+	// most half of it while others come. One greedy crawler can use it up for all: `each`
+	// prevents this. Default: no limit.
+	All string `json:"all,omitempty"`
+
+	// The rate of each crawler; for software that anyone runs, and with `per ip`, of each
+	// client address. Default: no limit.
+	Each string `json:"each,omitempty"`
+
+	// How many requests of all crawlers together may be in flight on this server, until
+	// their answers are sent. While others come, no crawler gets more than half of them.
+	// The body of a crawler's request is read first: at most 64 KiB, within 2 seconds,
+	// otherwise the answer is 413 or 408. Default: no limit.
+	AtOnce int `json:"at_once,omitempty"`
+
+	// The same for each crawler. Default: no limit.
+	EachAtOnce int `json:"each_at_once,omitempty"`
+
+	// Purposes and crawlers that the limit does not hold. A name counts more than a
+	// purpose, and `except` more than `include`. Default: none.
+	Except []string `json:"except,omitempty"`
+
+	// Of the purposes `search` and `ads`, their crawlers, and those of `except`, the ones
+	// that the limit holds. The verified ones share a budget of their own, and so do the
+	// others. Default: none.
+	Include []string `json:"include,omitempty"`
+
+	// The name of the configuration file that has the limit, and the line. Refusals
+	// are shown with these. Default: none.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
 }
 
-// exactBurst says how many of a Limit's requests may come at once: a tenth.
-const exactBurst = 10
+// name returns the line that begins the limit.
+func (l *Limit) name() string { return strings.Join(append([]string{"limit"}, l.Paths...), " ") }
 
-// The lines of a limit, as in compiled.bounds.
-const (
-	boundAll = iota
-	boundEach
-	boundAtOnce
-	boundEachAtOnce
-	boundCount
-)
-
-var boundNames = [boundCount]string{"all", "each", "at_once", "each_at_once"}
-
-// bound is one line of a Limit. The zero value limits nothing.
-type bound struct {
-	rate   *throttle.Limits // nil for a number of requests at once
-	half   *throttle.Limits // half of rate, for names that anybody can invent; nil unless crawlers share rate
-	atOnce int              // requests in flight; 0 for a rate
-	each   bool             // for each crawler, not for all together
-	place  judge.Place      // its text is such as "limit /archive/*: all 30/1m"
+// scope returns the paths and hosts, in the order of their names.
+func (l *Limit) scope() []string {
+	scope := slices.Sorted(slices.Values(l.Paths))
+	if len(l.Hosts) > 0 {
+		scope = slices.Concat(scope, []string{""}, slices.Sorted(slices.Values(l.Hosts)))
+	}
+	return scope
 }
 
-// compile compiles the lines of a limit.
-func (l *Limit) compile() (bounds [boundCount]bound) {
-	for i, rate := range [...]robots.RequestRate{boundAll: l.All, boundEach: l.Each} {
-		if r := exactly(rate, 1); r != nil {
-			bounds[i] = bound{rate: r, each: i == boundEach, place: l.place(boundNames[i] + " " + rate.String())}
+// check returns an error for a limit that can't be used, or limits nothing. all and each are
+// its rates.
+func (l *Limit) check(all, each robots.RequestRate) error {
+	switch {
+	case l.All == "" && l.Each == "" && l.AtOnce == 0 && l.EachAtOnce == 0:
+		return errors.New("it limits nothing: give a block with all, each, at_once or each_at_once, such as all 30/1m")
+	case min(l.AtOnce, l.EachAtOnce) < 0 || max(l.AtOnce, l.EachAtOnce) > MaxAtOnce:
+		return fmt.Errorf("the requests at once are not from 1 to %d", MaxAtOnce)
+	case all.Requests > 0 && each.Requests >= all.Requests && each.Per <= all.Per:
+		return fmt.Errorf("each %s limits nothing, because all %s is not more: give a lower rate", l.Each, l.All)
+	case l.AtOnce > 0 && l.EachAtOnce >= l.AtOnce:
+		return fmt.Errorf("each_at_once %d limits nothing, because at_once %d is not more: give a lower number", l.EachAtOnce, l.AtOnce)
+	}
+	return nil
+}
+
+// CheckNames returns an error for a name in Except or Include that a registry does not have,
+// and for one to include that the limit holds anyway.
+func (l *Limit) CheckNames(registry *crawler.Registry) error {
+	err := cmp.Or(registry.CheckNames("except", l.Except...), registry.CheckNames("include", l.Include...))
+	if err != nil {
+		return err
+	}
+	for _, name := range l.Include {
+		of := []crawler.Purpose{crawler.Purpose(name)}
+		if !slices.Contains(registry.Purposes(), of[0]) {
+			of = registry.Lookup(name).Purposes
+		}
+		if !isSpared(of) && !slices.ContainsFunc(of, func(p crawler.Purpose) bool { return slices.Contains(l.Except, string(p)) }) {
+			return fmt.Errorf("include %s has no effect: "+
+				"without include, all crawlers are held but those of the purposes search and ads, and those of except", name)
 		}
 	}
-	bounds[boundAll].half = exactly(l.All, 2)
-	for i, n := range map[int]int{boundAtOnce: l.AtOnce, boundEachAtOnce: l.EachAtOnce} {
-		if n > 0 {
-			bounds[i] = bound{atOnce: n, each: i == boundEachAtOnce, place: l.place(fmt.Sprint(boundNames[i], " ", n))}
-		}
-	}
-	return bounds
+	return nil
 }
 
-// exactly compiles one of the shares of a rate.
-func exactly(rate robots.RequestRate, shares int) *throttle.Limits {
-	burst := (rate.Requests + exactBurst*shares - 1) / (exactBurst * shares)
-	rate.Per *= time.Duration(shares)
-	return throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true})
+// isSpared reports whether limits hold a crawler of some purposes only if they include it.
+func isSpared(purposes []crawler.Purpose) bool {
+	return slices.Contains(purposes, crawler.Search) || slices.Contains(purposes, crawler.Ads)
 }
-
-// place returns the place of a line of the limit.
-func (l *Limit) place(line string) judge.Place {
-	name := strings.Join(append([]string{"limit"}, l.Paths...), " ")
-	return judge.Place{Layer: Layer, File: l.File, Line: l.Line, Text: name + ": " + line}
-}
-
-// role says whether a limit holds a crawler.
-type role uint8
-
-const (
-	held  role = iota // with the other crawlers
-	apart             // as one of the search engines and ads that are included
-	free
-)
-
-// roleOf returns the role of a crawler of the registry.
-func (l *Limit) roleOf(row *crawler.Crawler, registry *crawler.Registry) role {
-	exceptName, exceptPurpose := judge.Lists(registry, l.Except, row)
-	includeName, includePurpose := judge.Lists(registry, l.Include, row)
-	harmed := slices.Contains(row.Purposes, crawler.Search) || slices.Contains(row.Purposes, crawler.Ads)
-	switch {
-	case exceptName, !includeName && exceptPurpose, harmed && !includeName && !includePurpose:
-		return free
-	case harmed:
-		return apart
-	}
-	return held
-}
-
-// pool says which crawlers share a budget of a limit.
-type pool uint8
-
-const (
-	poolCrawlers pool = iota
-	poolClaims        // those that are included, and not verified
-	poolVerified      // those that are included, and verified
-	poolInvented      // those of poolCrawlers with a name that anybody can invent
-)
-
-var poolNames = [...]string{"crawlers", "search_unverified", "search", "invented"}
-
-// poolOf returns the pool of a subject with a role. An impostor is none of the crawlers that
-// are not held.
-func (r role) poolOf(s *judge.Subject) pool {
-	switch {
-	case r == held:
-		return poolCrawlers
-	case s.Claim.State == claim.Verified:
-		return poolVerified
-	}
-	return poolClaims
-}
-
-// isInvented reports whether anybody can invent the name of an agent: neither the registry
-// nor a group has it.
-func isInvented(a *crawler.Agent) bool { return a.Crawler == nil && a.Class != crawler.Named }

@@ -20,7 +20,7 @@ import (
 // A limit holds the crawlers that the file binds, or would bind with a group for
 // `*`, and nobody else.
 func TestWhoALimitHolds(t *testing.T) {
-	hour := Limit{Paths: []string{"/archive/*", "/*?sort="}, All: every(1, time.Hour)}
+	hour := Limit{Paths: []string{"/archive/*", "/*?sort="}, All: "1/1h"}
 	with := func(change func(*Limit)) Limit {
 		l := hour
 		change(&l)
@@ -79,11 +79,11 @@ func TestWhoALimitHolds(t *testing.T) {
 		e := newSite(t, tt.file, tt.settings, tt.limit)
 		r, d := e.request(tt.target, tt.ua), new(judge.Decision)
 		r.Method = tt.method
-		e.enter(r, d).Leave()
+		e.enter(r, d).Reset()
 		if d.Action != judge.Pass {
 			t.Errorf("%s: the first request: %v", tt.name, d.Reason)
 		}
-		e.enter(r, d).Leave()
+		e.enter(r, d).Reset()
 		if got := d.Reason == Reason; got != tt.held || (d.Action == judge.Throttle) != tt.held {
 			t.Errorf("%s: %v, %v, want held %v", tt.name, d.Action, d.Reason, tt.held)
 		}
@@ -98,7 +98,7 @@ func TestWhoALimitHolds(t *testing.T) {
 // All crawlers together may send N + N/10 requests in every minute, and no fewer
 // than N on average. The Retry-After is true.
 func TestLimitOfAllCrawlers(t *testing.T) {
-	e := newSite(t, fake.Site, judge.Settings{}, Limit{Paths: []string{"/archive/"}, All: every(30, time.Minute), File: "Caddyfile", Line: 7})
+	e := newSite(t, fake.Site, judge.Settings{}, Limit{Paths: []string{"/archive/"}, All: "30/1m", File: "Caddyfile", Line: 7})
 	random, begin := rand.New(rand.NewPCG(1, 2)), e.clock.Now()
 	var accepted []time.Time
 	for e.clock.Now().Sub(begin) < 20*time.Minute {
@@ -146,11 +146,11 @@ func TestLimitOfAllCrawlers(t *testing.T) {
 // Each crawler has its own budget, at all hosts together. Software that anyone
 // runs has one for each address.
 func TestLimitOfEachCrawler(t *testing.T) {
-	e := newSite(t, "", judge.Settings{}, Limit{Each: every(1, time.Minute)})
+	e := newSite(t, "", judge.Settings{}, Limit{Each: "1/1m"})
 	from := func(host, client, ua string) judge.Reason {
 		r, d := e.request("/", ua), new(judge.Decision)
 		r.Origin, r.Invented, r.Client = judge.NewOrigin("https", host, 443), host != "a.test", client
-		e.enter(r, d).Leave()
+		e.enter(r, d).Reset()
 		return d.Reason
 	}
 	for _, tt := range []struct {
@@ -170,21 +170,23 @@ func TestLimitOfEachCrawler(t *testing.T) {
 // Verified search engines that are included, the claims to be one of them, and all
 // other crawlers have a budget each. An impostor is one of the others.
 func TestPoolsOfALimit(t *testing.T) {
-	e := newSite(t, "", judge.Settings{}, Limit{All: every(1, time.Minute), Each: every(1, time.Minute), Include: []string{"search"}})
+	e := newSite(t, "", judge.Settings{}, Limit{All: "1/1m", Each: "1/2m", Include: []string{"search"}})
 	google, ahrefs := crawler.Builtin().Lookup("Googlebot"), crawler.Builtin().Lookup("AhrefsBot")
+	const all, each = 0, 2 // lines
 	pool := func(row *crawler.Crawler, state claim.State, n int) throttle.Key {
 		by := &judge.Subject{Agent: crawler.Agent{Crawler: row, Class: row.Class}, Claim: claim.Result{State: state}}
 		settings := e.Origins().RulesOf(fake.Home).Compiled()
-		return e.set.key(new(judge.Request), settings, by, 0, n, roleIn(e.set.rolesIn(settings.Registry)[0], by).poolOf(by))
+		l := &e.set.lines[n]
+		return l.key(new(judge.Request), settings, by, l.poolOf(by, settings.Registry))
 	}
-	others, verified, claims := pool(ahrefs, claim.NoMethod, boundAll), pool(google, claim.Verified, boundAll), pool(google, claim.Unverified, boundAll)
+	others, verified, claims := pool(ahrefs, claim.NoMethod, all), pool(google, claim.Verified, all), pool(google, claim.Unverified, all)
 	if others == verified || others == claims || verified == claims {
 		t.Error("two of the pools are the same")
 	}
-	if pool(ahrefs, claim.Verified, boundAll) != others || pool(google, claim.NoMethod, boundAll) != claims || pool(google, claim.Impostor, boundAll) != others {
+	if pool(ahrefs, claim.Verified, all) != others || pool(google, claim.NoMethod, all) != claims || pool(google, claim.Impostor, all) != others {
 		t.Error("a crawler has the wrong pool")
 	}
-	if pool(ahrefs, claim.Verified, boundEach) == pool(ahrefs, claim.Unverified, boundEach) {
+	if pool(ahrefs, claim.Verified, each) == pool(ahrefs, claim.Unverified, each) {
 		t.Error("a claim uses the budget of the verified crawler")
 	}
 }
@@ -196,7 +198,7 @@ var atOnceLimit = Limit{Paths: []string{"/archive/"}, AtOnce: 2, EachAtOnce: 1}
 // limits, and that of the crawler's Crawl-delay.
 func TestRefusedRequestUsesNoBudget(t *testing.T) {
 	e := newSite(t, "User-agent: bingbot\nCrawl-delay: 100\n", judge.Settings{},
-		Limit{Each: every(1, time.Hour), Include: []string{"search"}}, Limit{Paths: []string{"/a"}, All: every(1, time.Minute), Include: []string{"search"}})
+		Limit{Each: "1/1h", Include: []string{"search"}}, Limit{Paths: []string{"/a"}, All: "1/1m", Include: []string{"search"}})
 	for i, tt := range []struct {
 		ua, target, rule string
 	}{
@@ -215,7 +217,7 @@ func TestRefusedRequestUsesNoBudget(t *testing.T) {
 		}
 	}
 
-	e = newSite(t, "User-agent: AhrefsBot\nCrawl-delay: 100\n", judge.Settings{}, Limit{All: every(1, 10*time.Second)})
+	e = newSite(t, "User-agent: AhrefsBot\nCrawl-delay: 100\n", judge.Settings{}, Limit{All: "1/10s"})
 	for i, tt := range []struct{ ua, rule string }{{ahrefs, ""}, {ahrefs, "Crawl-delay: 100"}, {archive, ""}} {
 		if d := e.decide("/", tt.ua); d.RuleText() != tt.rule {
 			t.Errorf("request %d of a group: %v, %q, want %q", i, d.Reason, d.RuleText(), tt.rule)
@@ -227,7 +229,7 @@ func TestRefusedRequestUsesNoBudget(t *testing.T) {
 // A request that is refused after Decide gives back what it has used, also as an
 // unverified claim, unless a later one was let through.
 func TestRefusedLaterGivesBudgetBack(t *testing.T) {
-	e := newSite(t, "User-agent: GPTBot\nCrawl-delay: 100\n", judge.Settings{}, Limit{All: every(1, time.Hour), Each: every(1, 2*time.Hour)})
+	e := newSite(t, "User-agent: GPTBot\nCrawl-delay: 100\n", judge.Settings{}, Limit{All: "1/1h", Each: "1/2h"})
 	r := e.request("/", fake.Gptbot)
 	var d judge.Decision
 	for range 3 {
@@ -236,9 +238,9 @@ func TestRefusedLaterGivesBudgetBack(t *testing.T) {
 			t.Fatalf("%v by %q", d.Reason, d.RuleText())
 		}
 		e.clock.Advance(time.Second)
-		e.GiveBack(r, &d, q.Uses())
-		e.GiveBack(r, &d, q.Uses())
-		q.Leave()
+		e.GiveBack(r, &d, e.uses)
+		e.GiveBack(r, &d, e.uses)
+		q.Reset()
 		r.Time = e.clock.Now()
 	}
 	if d := e.decide("/", fake.Gptbot); d.Action != judge.Pass {
@@ -257,7 +259,7 @@ func TestLimitInAReplay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := New([]Limit{{Each: every(1, time.Minute), AtOnce: 1}, {Paths: []string{"/a"}, All: every(1, time.Hour)}}, nil, new(Turns))
+	set, err := New([]Limit{{Each: "1/1m", AtOnce: 1}, {Paths: []string{"/a"}, All: "1/1h"}}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +272,7 @@ func TestLimitInAReplay(t *testing.T) {
 		if !d.Paced() {
 			t.Fatalf("%s: %v is final", target, d.Reason)
 		}
-		p.Pace(r, &d, set.Rates(r, &d).Uses())
+		p.Pace(r, &d, set.Enter(new(Request), r, &d, nil))
 		got = append(got, d.RuleText())
 		at.Advance(time.Duration(1+i*i) * 20 * time.Second)
 	}

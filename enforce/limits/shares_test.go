@@ -15,7 +15,7 @@ import (
 // Forty names that a client invents get at most half of what crawlers share while others
 // come, and all of it when they are alone.
 func TestInventedNamesGetHalf(t *testing.T) {
-	e := newSite(t, "User-agent: Named\nDisallow: /private/\n", judge.Settings{}, Limit{All: every(30, time.Minute)})
+	e := newSite(t, "User-agent: Named\nDisallow: /private/\n", judge.Settings{}, Limit{All: "30/1m"})
 	invented := func() (passed int) { // in ten minutes, with 240 requests a minute
 		for i := range 2400 {
 			if e.decide("/x", fmt.Sprintf("Mozilla/5.0 (compatible; Gather%dbot/1.0; +https://gather.example/)", i%40)).Action == judge.Pass {
@@ -58,7 +58,7 @@ func TestInventedNamesGetHalf(t *testing.T) {
 
 // Each pool of a limit has a name of its own.
 func TestNamesOfPools(t *testing.T) {
-	e := newSite(t, fake.Site, judge.Settings{}, Limit{All: every(1, time.Hour), AtOnce: 2, Include: []string{"search"}})
+	e := newSite(t, fake.Site, judge.Settings{}, Limit{All: "1/1h", AtOnce: 2, Include: []string{"search"}})
 	keys, rules := make(map[throttle.Key]string), e.Origins().RulesOf(fake.Home)
 	for name, want := range map[string]string{
 		"GPTBot": "crawlers", "AhrefsBot": "crawlers", "Googlebot": "search_unverified", "bingbot": "search_unverified",
@@ -87,17 +87,17 @@ func TestNamesOfPools(t *testing.T) {
 
 // Crawlers that one request names use a budget that they share once.
 func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
-	e := newSite(t, "User-agent: *\nDisallow: /x\n", judge.Settings{}, Limit{All: every(11, time.Hour), Each: every(30, time.Hour), AtOnce: 1, EachAtOnce: 1})
+	e := newSite(t, "User-agent: *\nDisallow: /x\n", judge.Settings{}, Limit{All: "11/1h", Each: "30/3h", AtOnce: 2, EachAtOnce: 1})
 	var first, second judge.Decision
 	both := e.enter(e.request("/", "GPTBot/1.0 ClaudeBot/1.0", "CCBot/2.0"), &first)
 	if n := e.set.turns.total(); first.Action != judge.Pass || n != 5 {
 		t.Fatalf("%v, %d in flight; want those of the three crawlers, one of all, and one of those that GPTBot shares", first.Reason, n)
 	}
-	e.enter(e.request("/", "ClaudeBot/1.0"), &second).Leave()
+	e.enter(e.request("/", "ClaudeBot/1.0"), &second).Reset()
 	if second.RuleText() != "limit: each_at_once 1" {
 		t.Errorf("while the first one is in flight: %v by %q", second.Reason, second.RuleText())
 	}
-	both.Leave()
+	both.Reset()
 	if n := e.set.turns.total(); n != 0 {
 		t.Errorf("%d in flight at the end", n)
 	}
@@ -113,7 +113,7 @@ func TestSeveralCrawlersUseABudgetOnce(t *testing.T) {
 func TestSeveralCrawlersWithManyLimits(t *testing.T) {
 	var list []Limit
 	for i := range Max {
-		list = append(list, Limit{Paths: []string{fmt.Sprintf("/*%d", i)}, All: every(100, time.Second), Each: every(100, time.Second)})
+		list = append(list, Limit{Paths: []string{fmt.Sprintf("/*%d", i)}, All: "100/1s", Each: "100/2s"})
 	}
 	e := newSite(t, "User-agent: *\nCrawl-delay: 10\n", judge.Settings{}, list...)
 	if d := e.decide("/0123456", "GPTBot/1.0 ClaudeBot/1.0 CCBot/2.0 AhrefsBot/7.0"); d.Action != judge.Pass {
@@ -128,7 +128,7 @@ func TestSeveralCrawlersWithManyLimits(t *testing.T) {
 
 // Paths of limits hold in every spelling.
 func TestSpellingsOfPaths(t *testing.T) {
-	e := newSite(t, "", judge.Settings{}, Limit{Paths: []string{"/slow%2Fx"}, All: every(1, time.Hour)})
+	e := newSite(t, "", judge.Settings{}, Limit{Paths: []string{"/slow%2Fx"}, All: "1/1h"})
 	for target, held := range map[string]bool{"/slow%2Fx": true, "/./slow%2Fx": true, "//slow%2fx": true, "/slow/x": false} {
 		var d judge.Decision
 		e.Origins().RulesOf(fake.Home).Check(e.request(target, fake.Gptbot), &d)
@@ -142,7 +142,7 @@ func TestSpellingsOfPaths(t *testing.T) {
 func TestKeysStay(t *testing.T) {
 	hosts := []string{"b.test", "a.test"}
 	e := newSiteAt(t, "", judge.Settings{}, hosts, throttle.NewMemory(16), new(Turns), fake.NewClock(),
-		Limit{Paths: []string{"/b", "/a"}, Hosts: []string{"a.test"}, All: every(30, time.Minute), Each: every(10, time.Minute)})
+		Limit{Paths: []string{"/b", "/a"}, Hosts: []string{"a.test"}, All: "30/1m", Each: "10/1m"})
 	home := judge.Home([]string{"a.test", "b.test"})
 	for ua, want := range map[string]throttle.Key{
 		fake.Gptbot: {0xb0824c82cdd08a60, 0xbfbe142adfa54e3c}, fake.Newbot: {0xbc322eb5961ca2e9, 0xb008f86a3176215d},
@@ -152,10 +152,10 @@ func TestKeysStay(t *testing.T) {
 		r.Origin = judge.NewOrigin("https", "a.test", 443)
 		q := e.enter(r, d)
 		var keys []throttle.Key
-		for _, u := range q.Uses() {
+		for _, u := range e.uses {
 			keys = append(keys, u.Key)
 		}
-		q.Leave()
+		q.Reset()
 		all := throttle.Key{0xba19df86226f186f, 0xb0d18c5ca1416bb0}
 		if !slices.Contains(keys, want.In(home)) || !slices.Contains(keys, all.In(home)) {
 			t.Errorf("%.40s: %x", ua, keys)

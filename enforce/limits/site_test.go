@@ -10,7 +10,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 const (
@@ -18,15 +17,11 @@ const (
 	archive = "Mozilla/5.0 (compatible; archive.org_bot +http://archive.org/details/archive.org_bot)"
 )
 
-// every returns a rate.
-func every(n int, per time.Duration) robots.RequestRate {
-	return robots.RequestRate{Requests: n, Per: per, Window: robots.WholeDay}
-}
-
 // site is a site with limits.
 type site struct {
 	*enforce.Engine
 	set   *Set
+	uses  []enforce.Use // of the last request
 	clock *fake.Clock
 }
 
@@ -50,20 +45,26 @@ func newSiteAt(t testing.TB, file string, settings judge.Settings, hosts []strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{e, set, clock}
+	return &site{Engine: e, set: set, clock: clock}
 }
 
-// enter decides on a request, as a step does. The caller ends it.
+// enter decides on a request. The caller ends it.
 func (s *site) enter(r *judge.Request, d *judge.Decision) *Request {
+	q := new(Request)
+	s.enterAs(q, r, d)
+	return q
+}
+
+// enterAs decides on a request, as a step does.
+func (s *site) enterAs(q *Request, r *judge.Request, d *judge.Decision) {
 	var c judge.Client
 	s.Identify(&c, r, s.Resolve(context.Background(), r))
 	c.Judge(d)
-	q := s.set.Enter(r, d)
-	s.Pace(context.Background(), r, d, q.Uses())
+	s.uses = s.set.Enter(q, r, d, s.uses[:0])
+	s.Pace(context.Background(), r, d, s.uses)
 	if d.Action != judge.Pass {
-		q.Withdraw()
+		q.Reset()
 	}
-	return q
 }
 
 // request returns a request of some User-Agents.
@@ -73,6 +74,6 @@ func (s *site) request(target string, agents ...string) *judge.Request {
 
 // decide decides on a request that ends at once.
 func (s *site) decide(target string, agents ...string) (d judge.Decision) {
-	s.enter(s.request(target, agents...), &d).Leave()
+	s.enter(s.request(target, agents...), &d).Reset()
 	return d
 }

@@ -17,114 +17,119 @@ import (
 // loses none. The zero value counts none. It is safe for concurrent use.
 type Turns [64]struct {
 	mu    sync.Mutex
-	count map[throttle.Key]int
-	came  map[throttle.Key]arrivals
-	_     [40]byte // so that no two share a cache line
+	lines map[throttle.Key]flights
+	_     [48]byte // so that no two share a cache line
 }
 
-// arrivals has the two crawlers that came last to a line at_once, and when.
-type arrivals [2]struct {
-	who uint64
-	at  int64
+// flights are the requests in flight that one line counts.
+type flights struct {
+	total int
+	of    map[uint64]share // by crawler; nil if each crawler has a line of its own
+}
+
+// share are the requests of one crawler.
+type share struct {
+	count int
+	at    int64 // when it came last
+}
+
+// turn is a request in flight, as one that a line counts.
+type turn struct {
+	key throttle.Key
+	who uint64 // the crawler, if several share the line; 0 otherwise
 }
 
 // otherCame is how long ago another crawler must have come, so that no crawler gets
 // more than half of the turns.
 const otherCame = 10 * time.Second
 
-// lately reports whether crawler i came in the otherCame before now. Requests that come
+// lately reports whether a crawler came in the otherCame before now. Requests that come
 // together may be counted in another order than that of their times; a time long after now
 // is from before the clock was set back, and says nothing.
-func (a *arrivals) lately(i int, now int64) bool {
-	since := time.Duration(now - a[i].at)
-	return a[i].at != 0 && since.Abs() <= otherCame
-}
+func (s share) lately(now int64) bool { return time.Duration(now-s.at).Abs() <= otherCame }
 
 // take takes a turn of a line that has most. Of the turns that crawlers share, none holds
 // more than half, rounded up, while others come: otherwise the first one that answers are
 // slow for shuts out all others.
-func (f *Turns) take(t turn, most int, now int64) bool {
-	if !t.shared {
-		_, ok := f.add(t.key, 1, most)
-		return ok
+func (t *Turns) take(by turn, most int, now int64) bool {
+	s := &t[by.key[0]%uint64(len(t))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	line, known := s.lines[by.key]
+	if !known && by.who != 0 {
+		maps.DeleteFunc(s.lines, func(_ throttle.Key, f flights) bool { return f.total == 0 }) // those of earlier configurations
+		line.of = make(map[uint64]share)
 	}
-	share := most
-	if f.arrive(t.key, t.who, now) {
-		share = (most + 1) / 2
+	if s.lines == nil {
+		s.lines = make(map[throttle.Key]flights)
 	}
-	if _, ok := f.add(shareOf(t.key, t.who), 1, share); !ok {
-		return false
+	isFree, own := line.total < most, line.of[by.who]
+	if by.who != 0 {
+		isFree = isFree && own.count < line.shareOf(by.who, most, now)
 	}
-	if _, ok := f.add(t.key, 1, most); !ok {
-		f.add(shareOf(t.key, t.who), -1, 0)
-		return false
+	if isFree {
+		line.total++
+		own.count++
 	}
-	return true
+	if by.who != 0 {
+		own.at = now
+		line.of[by.who] = own
+	}
+	s.lines[by.key] = line
+	return isFree
+}
+
+// shareOf returns how many turns a crawler may hold of a line that has most. It forgets
+// crawlers that come no more.
+func (f flights) shareOf(who uint64, most int, now int64) int {
+	limit := most
+	for other, s := range f.of {
+		switch {
+		case other == who:
+		case s.lately(now):
+			limit = (most + 1) / 2
+		case s.count == 0:
+			delete(f.of, other)
+		}
+	}
+	return limit
 }
 
 // leave ends what take began.
-func (f *Turns) leave(t turn) {
-	if f.add(t.key, -1, 0); t.shared {
-		f.add(shareOf(t.key, t.who), -1, 0)
-	}
-}
-
-// arrive notes that a crawler came to a line, and reports whether another did lately.
-func (f *Turns) arrive(k throttle.Key, who uint64, now int64) bool {
-	s := &f[k[0]%uint64(len(f))]
+func (t *Turns) leave(by turn) {
+	s := &t[by.key[0]%uint64(len(t))]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	came, known := s.came[k]
-	if !known { // forget lines of earlier configurations
-		maps.DeleteFunc(s.came, func(_ throttle.Key, a arrivals) bool { return !a.lately(0, now) })
-		if s.came == nil {
-			s.came = make(map[throttle.Key]arrivals)
-		}
+	line := s.lines[by.key]
+	line.total--
+	s.lines[by.key] = line
+	if by.who != 0 {
+		own := line.of[by.who]
+		own.count--
+		line.of[by.who] = own
+	} else if line.total == 0 {
+		delete(s.lines, by.key)
 	}
-	if came[0].who != who {
-		came[1] = came[0]
-	}
-	came[0].who, came[0].at = who, now
-	s.came[k] = came
-	return came.lately(1, now)
 }
 
+// inFlight returns the number of requests in flight that a line counts.
+func (t *Turns) inFlight(k throttle.Key) int {
+	s := &t[k[0]%uint64(len(t))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lines[k].total
+}
+
+// unknown stands for all crawlers with names that a client can send any number of.
+const unknown = 1
+
 // sharer identifies a crawler among those that share turns: by its name, if it is
-// verified, or can't be and is in the registry or in robots.txt. All others are one,
-// because a client can send any number of such names.
+// verified, or can't be and is in the registry or in robots.txt.
 func sharer(s *judge.Subject) uint64 {
 	isKnown := s.Claim.State == claim.NoMethod && (s.Agent.Crawler != nil || s.Agent.Class == crawler.Named)
 	if s.Claim.State != claim.Verified && !isKnown {
-		return 0
+		return unknown
 	}
-	_, who := judge.Origin{}.Hash(seedSharer, s.Agent.Name())
+	who, _ := judge.Origin{}.Hash(0, s.Agent.Name())
 	return who
-}
-
-// seedSharer keeps the shares of crawlers apart from the keys of lines.
-const seedSharer = 101
-
-// shareOf returns the key of the turns of k that a crawler holds.
-func shareOf(k throttle.Key, who uint64) throttle.Key {
-	return throttle.Key{k[0] ^ who*0x9e3779b97f4a7c15, k[1] ^ who, seedSharer}
-}
-
-// add adds by requests, unless there would be more than most, and returns how many
-// there are then.
-func (f *Turns) add(k throttle.Key, by, most int) (count int, ok bool) {
-	s := &f[k[0]%uint64(len(f))]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	count = s.count[k] + by
-	if by > 0 && count > most {
-		return count - by, false
-	}
-	if s.count == nil {
-		s.count = make(map[throttle.Key]int)
-	}
-	s.count[k] = count
-	if count <= 0 {
-		delete(s.count, k)
-	}
-	return count, true
 }

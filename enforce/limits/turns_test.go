@@ -28,17 +28,16 @@ func TestRequestsAtOnce(t *testing.T) {
 	if same.Reason != Reason || third.RuleText() != "limit /archive/: at_once 2" || third.RetryAfter != atOnceRetry {
 		t.Errorf("%v; %v by %q, Retry-After %v", same.Reason, third.Reason, third.RuleText(), third.RetryAfter)
 	}
-	one.Withdraw()
-	one.Leave()
+	one.Reset()
 	if d, _ := enter(ahrefs); d.RuleText() != "limit /archive/: each_at_once 1" {
 		t.Errorf("%v by %q", d.Reason, d.RuleText())
 	}
 	again, three := enter(archive)
 	if again.Action != judge.Pass {
-		t.Errorf("%v after Leave", again.Reason)
+		t.Errorf("%v after Reset", again.Reason)
 	}
-	two.Leave()
-	three.Leave()
+	two.Reset()
+	three.Reset()
 	if n := e.set.turns.total(); n != 0 {
 		t.Errorf("%d requests in flight", n)
 	}
@@ -47,8 +46,11 @@ func TestRequestsAtOnce(t *testing.T) {
 // total returns the number of requests in flight, each for each of its keys.
 func (f *Turns) total() (n int) {
 	for i := range f {
-		for _, count := range f[i].count {
-			n += count
+		for _, line := range f[i].lines {
+			n += line.total
+			for _, s := range line.of {
+				n += s.count
+			}
 		}
 	}
 	return n
@@ -76,14 +78,14 @@ func TestRequestsAtOnceAfterAReload(t *testing.T) {
 		if d.Action != judge.Pass {
 			t.Errorf("another site, or monitor mode: %v", d.Reason)
 		}
-		q.Leave()
+		q.Reset()
 	}
-	first.Leave()
+	first.Reset()
 	d, q := decide(after)
 	if d.Action != judge.Pass {
 		t.Errorf("after the old request has ended: %v", d.Reason)
 	}
-	q.Leave()
+	q.Reset()
 	if n := turns.total(); n != 0 {
 		t.Errorf("%d requests in flight", n)
 	}
@@ -96,7 +98,7 @@ func TestNobodyHoldsAllTurns(t *testing.T) {
 	enter := func(ua string) (passed bool, leave func()) {
 		var d judge.Decision
 		q := e.enter(e.request("/x", ua), &d)
-		return d.Action == judge.Pass, q.Leave
+		return d.Action == judge.Pass, q.Reset
 	}
 	bot := func(n int) string {
 		return fmt.Sprintf("Mozilla/5.0 (compatible; Gather%dbot/1.0; +https://gather.example/)", n)
@@ -144,11 +146,12 @@ func TestNobodyHoldsAllTurns(t *testing.T) {
 		t.Errorf("%d of the 2 free ones", n)
 	}
 	for range 1000 { // limits of earlier configurations
-		e.set.turns.arrive(throttle.Key{64 * rand.Uint64N(1<<50)}, 1, e.clock.Now().UnixNano())
+		old := turn{key: throttle.Key{64 * rand.Uint64N(1<<50)}, who: unknown}
+		e.set.turns.take(old, 1, e.clock.Now().UnixNano())
+		e.set.turns.leave(old)
 	}
-	e.clock.Advance(otherCame + time.Second)
-	e.set.turns.arrive(throttle.Key{0}, 1, e.clock.Now().UnixNano())
-	if n := len(e.set.turns[0].came); n != 1 {
+	e.set.turns.take(turn{key: throttle.Key{0}, who: unknown}, 1, e.clock.Now().UnixNano())
+	if n := len(e.set.turns[0].lines); n != 1 {
 		t.Errorf("%d lines are remembered, want the last one", n)
 	}
 }

@@ -3,9 +3,11 @@ package throttle
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -111,6 +113,20 @@ type limit struct {
 type opening struct {
 	minute int32
 	line   int
+}
+
+// ParseRate parses a rate in the syntax of Request-rate, without a time of day. "" is
+// no rate.
+func ParseRate(s string) (rate robots.RequestRate, err error) {
+	rates := robots.Parse([]byte("User-agent: *\nRequest-rate: " + s)).Star().RequestRates()
+	switch {
+	case s == "":
+		return rate, nil
+	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#"),
+		Compile(Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
+		return rate, fmt.Errorf("%q is not a rate: write it as 30/1m", s)
+	}
+	return rates[0], nil
 }
 
 // Compile compiles g to Limits. It returns nil if g limits nothing.

@@ -266,7 +266,6 @@ type timeline struct {
 	unknown *enforce.Edition // for times at which no robots.txt is known
 	longest time.Duration    // the longest Crawl-delay that is enforced
 	limits  *limits.Set
-	list    []limits.Limit // those of limits
 }
 
 // newSites parses the robots.txt files of sites. It adds one more site for hosts that
@@ -295,11 +294,11 @@ func newTimeline(s *Site) (*timeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := limits.New(s.Limits, nil, new(limits.Turns))
+	set, err := limits.New(s.Limits, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: set, list: s.Limits}
+	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: set}
 	t.addSources(s.Robots)
 	t.unknown = replay.Edition(judge.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil

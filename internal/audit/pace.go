@@ -82,13 +82,9 @@ func (t *timeline) paceOther(v *judgement, d *judge.Decision) {
 // pace applies the limits to one of the decisions on a request.
 func (t *timeline) pace(v *judgement, d *judge.Decision, judged bool) {
 	before := *d
-	q := t.limits.Rates(&v.request, d)
-	t.replay.Pace(&v.request, d, q.Uses())
-	q.Leave()
+	t.replay.Pace(&v.request, d, t.limits.Enter(new(limits.Request), &v.request, d, nil))
 	if d.Reason == limits.Reason {
-		judged = !slices.ContainsFunc(t.list, func(l limits.Limit) bool {
-			return l.All.Per > 0 && !v.timesSuffice(l.All.Per) || l.Each.Per > 0 && !v.timesSuffice(l.Each.Per)
-		})
+		judged = v.timesSuffice(t.limits.Shortest)
 	}
 	if d.Action != judge.Pass && d.Reason != judge.VisitTime && !judged {
 		*d = before

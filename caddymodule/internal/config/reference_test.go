@@ -26,7 +26,7 @@ import (
 func TestConfigurationReference(t *testing.T) {
 	r := &reference{T: t, comments: pages.Comments{}, described: map[string]bool{}}
 	folders, _ := filepath.Glob("../../steps/*")
-	for _, folder := range append([]string{"../../../internal/managed"}, append(folders, "../..", ".")...) {
+	for _, folder := range append([]string{"../../../internal/managed", "../../../enforce/limits"}, append(folders, "../..", ".")...) {
 		r.comments.Read(t, folder)
 	}
 	r.syntax = syntaxOf(r.comments["App"], "\t\t")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // What is known about the lines of all blocks, so that errors say where a line belongs.
@@ -95,7 +97,7 @@ func InBlockOrRate(name, rate string, values []string) error {
 			break
 		}
 		head, rest := strings.Join(append([]string{name}, values[:i]...), " "), strings.Join(values[i:], " ")
-		if _, err := ParseRate(v); rate != "" && err == nil {
+		if _, err := throttle.ParseRate(v); rate != "" && err == nil {
 			rest = rate + " " + rest
 		} else if !slices.Contains(blocks[at].lines, v) {
 			continue

@@ -15,9 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Parser parses blocks.
@@ -204,20 +202,6 @@ func List(field *[]string, checks ...func(string) error) Line {
 		*field = values
 		return nil
 	}
-}
-
-// ParseRate parses a rate in the syntax of Request-rate, without a time of day. "" is
-// no rate.
-func ParseRate(s string) (rate robots.RequestRate, err error) {
-	rates := robots.Parse([]byte("User-agent: *\nRequest-rate: " + s)).Star().RequestRates()
-	switch {
-	case s == "":
-		return rate, nil
-	case len(rates) != 1 || strings.ContainsAny(s, " \t\r\n#"),
-		throttle.Compile(throttle.Grant{Rates: rates}) == nil: // such as 0/1s, and more than one in a microsecond
-		return rate, fmt.Errorf("%q is not a rate: write it as 30/1m", s)
-	}
-	return rates[0], nil
 }
 
 // Replace replaces the placeholders in a value. One without a value is an error that names it.

@@ -18,6 +18,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -199,7 +200,7 @@ func (c *Challenge) CheckNames(registry *crawler.Registry) error {
 // rate returns the number of Over.
 func (c *Challenge) rate() (rate robots.RequestRate, err error) {
 	over := cmp.Or(c.Over, defaultOver)
-	rate, err = lines.ParseRate(over)
+	rate, err = throttle.ParseRate(over)
 	switch {
 	case err != nil:
 		return rate, fmt.Errorf("over: %w", err)

@@ -2,14 +2,19 @@
 package limit
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -41,8 +46,9 @@ func init() {
 // and `each`.
 type Limits struct {
 	// The limits.
-	Limits []Limit `json:"limits"`
+	Limits []limits.Limit `json:"limits"`
 
+	heads   []*caddyfile.Dispenser // the lines of Limits, in a Caddyfile
 	set     *limits.Set
 	release func() error
 }
@@ -60,6 +66,77 @@ func (*Limits) Info() step.Info {
 	}
 }
 
+// UnmarshalCaddyfile sets up the step. Syntax:
+//
+//	limit [<patterns...>] {
+//		all          <number>/<duration>
+//		each         <number>/<duration>
+//		at_once      <number>
+//		each_at_once <number>
+//		hosts        <hosts...>
+//		except       <purposes and crawlers...>
+//		include      <purposes and crawlers...>
+//	}
+func (l *Limits) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	for d.Next() {
+		head := *d
+		l.heads = append(l.heads, &head)
+		if err := l.unmarshal(d); err != nil {
+			return lines.Place(&head, err)
+		}
+	}
+	return nil
+}
+
+// unmarshal adds one limit.
+func (l *Limits) unmarshal(d *caddyfile.Dispenser) error {
+	one := limits.Limit{File: filepath.Base(d.File()), Line: d.Line(), Paths: d.RemainingArgs()}
+	if err := lines.InBlockOrRate("limit", "all", one.Paths); err != nil {
+		return err
+	}
+	p := lines.Parser{Dispenser: d}
+	err := p.Block(lines.Table{
+		"all": lines.Text(&one.All), "each": lines.Text(&one.Each),
+		"at_once": lines.Number(&one.AtOnce, limits.MaxAtOnce), "each_at_once": lines.Number(&one.EachAtOnce, limits.MaxAtOnce),
+		"hosts": lines.List(&one.Hosts), "except": lines.List(&one.Except), "include": lines.List(&one.Include),
+	}, nil)
+	if err != nil {
+		return err
+	}
+	l.Limits = append(l.Limits, one)
+	return l.compile(nil, nil)
+}
+
+// compile sets up the limits.
+func (l *Limits) compile(hosts func() []string, turns *limits.Turns) (err error) {
+	if len(l.Limits) == 0 {
+		return errors.New("limits are missing")
+	}
+	for _, one := range l.Limits {
+		for _, host := range one.Hosts {
+			if !counters.IsHostName(host) {
+				return fmt.Errorf("limit: hosts %q: write a host name in lower case, such as shop.example.com", host)
+			}
+		}
+	}
+	l.set, err = limits.New(l.Limits, hosts, turns)
+	return err
+}
+
+// CheckNames implements step.Named.
+func (l *Limits) CheckNames(registry *crawler.Registry) error {
+	for i := range l.Limits {
+		err := lines.About("limit:", l.Limits[i].CheckNames(registry))
+		if err != nil && i < len(l.heads) {
+			err = lines.Place(l.heads[i], err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // state is what outlives a configuration.
 type state struct {
 	turns  limits.Turns
@@ -68,22 +145,16 @@ type state struct {
 
 // Join implements step.Step.
 func (l *Limits) Join(site step.Site) error {
-	if err := l.check(); err != nil {
-		return err
-	}
-	for i := range l.Limits {
-		paths := l.Limits[i].Paths
+	for _, one := range l.Limits {
 		isHeld := func(path string) bool { return !slices.Contains(site.ExemptPaths(), path) && path != "/robots.txt" }
-		if len(paths) > 0 && !slices.ContainsFunc(paths, isHeld) {
-			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", strings.Join(paths, " "))
+		if len(one.Paths) > 0 && !slices.ContainsFunc(one.Paths, isHeld) {
+			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", strings.Join(one.Paths, " "))
 		}
 	}
 	kept, release := shared.Get("limit", func() *state { return new(state) })
 	l.release = release
 	l.warn(site, kept)
-	var err error
-	l.set, err = limits.New(l.List(), site.Hosts, &kept.turns)
-	return err
+	return l.compile(site.Hosts, &kept.turns)
 }
 
 // warn warns once for a server if nothing ends the requests of clients that take their
@@ -106,17 +177,12 @@ func (l *Limits) Cleanup() error {
 	return l.release()
 }
 
-// List returns the limits as package limits has them. They must be checked.
-func (l *Limits) List() []limits.Limit {
-	return words.Map(l.Limits, func(one Limit) limits.Limit {
-		converted, _ := one.engine()
-		return converted
-	})
-}
+// List returns the limits, for the audit of logs.
+func (l *Limits) List() []limits.Limit { return l.Limits }
 
 // Unseen implements step.Watchful.
 func (l *Limits) Unseen() string {
-	if slices.ContainsFunc(l.Limits, func(one Limit) bool { return one.AtOnce > 0 || one.EachAtOnce > 0 }) {
+	if slices.ContainsFunc(l.Limits, func(one limits.Limit) bool { return one.AtOnce > 0 || one.EachAtOnce > 0 }) {
 		return "at_once in limit"
 	}
 	return ""
@@ -130,10 +196,7 @@ func (l *Limits) Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) 
 	return l.set.Budgets(rules, a, verifiable)
 }
 
-// held has what limits hold of a request.
-type held struct{ *limits.Request }
-
-var requests = step.NewSlot[held]()
+var requests = step.NewSlot[limits.Request]()
 
 // Holds implements step.Holder.
 func (l *Limits) Holds(x *step.Exchange) (why judge.Reason, line *judge.Place, ok bool) {
@@ -145,18 +208,17 @@ func (l *Limits) Holds(x *step.Exchange) (why judge.Reason, line *judge.Place, o
 func (l *Limits) Wrap(next step.Decide) step.Decide {
 	return func(x *step.Exchange) {
 		q := requests.Of(x)
-		q.Leave() // a step before may decide again
-		q.Request = l.set.Enter(&x.Request, &x.Decision)
-		x.Uses = append(x.Uses, q.Uses()...)
+		q.Reset() // a step before may decide again
+		x.Uses = l.set.Enter(q, &x.Request, &x.Decision, x.Uses)
 		next(x)
 		if x.Decision.Action != judge.Pass {
-			q.Withdraw()
+			q.Reset()
 		}
 	}
 }
 
 // End implements step.Ender.
-func (*Limits) End(x *step.Exchange) { requests.Of(x).Leave() }
+func (*Limits) End(x *step.Exchange) { requests.Of(x).Reset() }
 
 // View implements step.Feature.
 func (*Limits) View(bool) (none step.Section) { return none }
@@ -166,15 +228,10 @@ func (*Limits) Accidents(bool) []step.Problem { return nil }
 
 // Explain implements step.Feature.
 func (l *Limits) Explain(r *judge.Request, d *judge.Decision) string {
-	set := l.set
-	if set == nil {
-		var err error
-		set, err = limits.New(l.List(), nil, new(limits.Turns))
-		if err != nil {
-			return ""
-		}
+	if l.set == nil && l.compile(nil, nil) != nil {
+		return ""
 	}
-	return strings.Join(words.Map(set.Lines(r, d), func(p *judge.Place) string { return "held by " + p.String() }), "; ")
+	return strings.Join(words.Map(l.set.Lines(r, d), func(p *judge.Place) string { return "held by " + p.String() }), "; ")
 }
 
 // Interface guards

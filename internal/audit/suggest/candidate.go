@@ -122,7 +122,7 @@ func (s *suggester) limits(u *unit) (list []*candidate) {
 	}
 	c := s.candidate(limit, snippet.Limit(u.patterns, lines...))
 	c.held = u.held
-	c.limit = &limits.Limit{Paths: u.patterns, All: rate, Hosts: s.Hosts}
+	c.limit = &limits.Limit{Paths: u.patterns, All: rate.String(), Hosts: s.Hosts}
 	c.Why = fmt.Sprintf("bounds what robots fetch of %s to a quarter of their pace. It holds no person and no search "+
 		"engine, but feed readers and link previews",
 		strings.Join(u.patterns, " "))

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -143,7 +144,9 @@ func TestWhatIsNotSuggested(t *testing.T) {
 			in.Options.Sites[0].Rules.Edit = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
 		}, "limit"},
 		{"limits", log, ownFile, func(in *Input) {
-			in.Options.Sites[0].Limits = slices.Repeat([]limits.Limit{{Paths: []string{"/x"}, AtOnce: 9}}, limits.Max)
+			for i := range limits.Max {
+				in.Options.Sites[0].Limits = append(in.Options.Sites[0].Limits, limits.Limit{Paths: []string{fmt.Sprint("/x", i)}, AtOnce: 9})
+			}
 		}, "policy"},
 		{"a limit for the path", log, ownFile, func(in *Input) {
 			in.Options.Sites[0].Limits = []limits.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
