@@ -50,20 +50,20 @@ func init() {
 // ------------|------------
 // `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent, such as `GPTBot`
 // `{http.robots.class}` | The class of the client: `crawler`, `named`, `self-declared`, `user-triggered`, `scraper`, `webhook`, `probe`, `program`, `library` or `person`
-// `{http.robots.evidence}` | How the client was identified: by a `token` of the registry or of robots.txt, by its own `declaration` that it is a robot, or only by the `form` of its User-Agent, such as a program's name alone. Empty for a person
-// `{http.robots.purpose}` | What the crawler's operator mainly uses the pages for, such as `ai-training`
+// `{http.robots.evidence}` | How it was identified: by a `token` of the registry or of robots.txt, by its own `declaration`, or only by the `form` of its User-Agent
+// `{http.robots.purpose}` | Its main purpose, such as `ai-training`
 // `{http.robots.verified}` | The result of `verify`: `verified`, `impostor`, `unverified`, or `none` if the claim can't be checked
-// `{http.robots.verify}` | What verified the claim: `list`, `dns` or `signature`; or why it is unverified, such as `lookup_pending`, `signature_missing` or, for a signature that is not valid, `signature_wrong`. Otherwise empty
+// `{http.robots.verify}` | What verified the claim: `list`, `dns` or `signature`; or why it is unverified, such as `lookup_pending`, `signature_missing` or `signature_wrong`
 // `{http.robots.action}` | `pass`, `deny`, `throttle` or `challenge`; in monitor mode `would_deny`, `would_throttle` or `would_challenge`
 // `{http.robots.reason}` | Why, such as `disallowed` or `crawl_delay`
 // `{http.robots.group}` | The product token of the group of robots.txt that applies
-// `{http.robots.rule}` | The line that decided, such as `Disallow: /private/`, `Crawl-delay: 10` or `limit /archive/*: all 30/1m`
-// `{http.robots.line}` | Its number: in the site's robots.txt for the layer `file` (of `source inline`, in the configuration), otherwise in the configuration. 0 if no line decided
-// `{http.robots.layer}` | Where the line is: `file` (the site's own file), `policy`, `hidden`, `limit`, `shed` or `challenge` (of the configuration)
-// `{http.robots.version}` | The entity tag of the robots.txt that was applied; of a GET for /robots.txt, of the file that was sent
-// `{http.robots.grace_ends}` | For the reason `grace`, when grace ends at the latest, such as `2026-11-22T15:04:05Z`. Otherwise empty
-// `{http.robots.reference}` | The characters by which the page of `challenge` names itself to the client that got it. Empty for all other clients
-// `{http.robots.trap}` | A trap URL for this client's address, for a link that people don't see. Empty if no trap is in force
+// `{http.robots.rule}` | The line that decided, such as `Disallow: /private/` or `limit /archive/*: all 30/1m`
+// `{http.robots.line}` | Its number, in robots.txt for the layer `file`, otherwise (and for `source inline`) in the configuration; or 0
+// `{http.robots.layer}` | Where the line is: `file` (the site's robots.txt), `policy`, `hidden`, `limit`, `shed` or `challenge`
+// `{http.robots.version}` | The entity tag of the robots.txt that was applied or, for a GET of it, sent
+// `{http.robots.grace_ends}` | For the reason `grace`, when it ends at the latest, such as `2026-11-22T15:04:05Z`
+// `{http.robots.reference}` | The reference on the page of `challenge` that the client got
+// `{http.robots.trap}` | A trap URL for this client's address, if a trap is in force
 type Handler struct {
 	config.Settings
 

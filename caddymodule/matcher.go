@@ -38,39 +38,33 @@ func init() {
 // such as `busy` without `shed`, is an error.
 type MatchRobots struct {
 	// Crawlers with one of these names or tokens in the registry, such as `Googlebot`.
-	// Upper and lower case are the same.
 	Crawler []string `json:"crawler,omitempty"`
 
-	// Crawlers with one of these purposes, main or not, such as `search`, `ai-training`
-	// or `seo`, or one that the configuration of a robots handler defines. Crawlers of
-	// search engines match only `search`.
+	// Crawlers with one of these purposes, main or not, such as `seo`, or one that a
+	// `crawler` block defines. Crawlers of search engines match only `search`.
 	Purpose []string `json:"purpose,omitempty"`
 
-	// Clients of one of these classes: `crawler`, `named`, `self-declared`,
-	// `user-triggered`, `scraper`, `webhook`, `probe`, `program` or `library`.
+	// Clients of one of these classes, such as `library`; not `person`.
 	Class []string `json:"class,omitempty"`
 
-	// Crawlers of these operators, as the registry names them. Upper and lower case are
-	// the same.
+	// Crawlers of these operators, as the registry names them.
 	Operator []string `json:"operator,omitempty"`
 
-	// Crawlers that a robots handler with `verify` has verified.
+	// Crawlers that `verify` has confirmed.
 	Verified bool `json:"verified,omitempty"`
 
-	// Clients that a robots handler with `verify` found to be impostors. With
-	// `impostors deny`, only error routes get their requests.
+	// Clients that `verify` found to be impostors. With `impostors deny`, only error routes
+	// get their requests.
 	Impostor bool `json:"impostor,omitempty"`
 
 	// Requests, of people too, for URLs that robots.txt disallows in the group for `*`.
 	Disallowed bool `json:"disallowed,omitempty"`
 
-	// Requests, of people too, that come while the server is busy, as a robots handler
-	// with `shed` found, in monitor mode too.
+	// Requests, of people too, that come while `shed` finds the server busy.
 	Busy bool `json:"busy,omitempty"`
 
-	// Strangers: clients that a robots handler with `challenge` and `answer challenge mark`
-	// would ask to show that they are browsers. It can be combined with `disallowed` and
-	// `busy` only.
+	// Clients that `challenge` would ask, with `answer challenge mark`. It can be combined
+	// with `disallowed` and `busy` only.
 	Stranger bool `json:"stranger,omitempty"`
 
 	base  *crawler.Matcher

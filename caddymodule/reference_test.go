@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -29,7 +30,7 @@ func TestMetricsReference(t *testing.T) {
 	}
 	tables := map[string]func() string{
 		"placeholders": func() string { return placeholderList(t, comments["Handler"]) },
-		"reasons":      func() string { return reasonTable(t) },
+		"reasons":      func() string { return reasonList(t) },
 		"matchers":     func() string { return matcherList(t, comments) },
 		"metrics":      func() string { return metricList(t) },
 		"accidents":    func() string { return accidentList(t, comments) },
@@ -68,18 +69,22 @@ func placeholderList(t *testing.T, comment string) string {
 	return strings.Join(lines, "\n")
 }
 
-// reasonTable has what is registered of each reason.
-func reasonTable(t *testing.T) string {
-	var rows []string
+// reasonList has what is registered of each reason, by the action.
+func reasonList(t *testing.T) string {
+	lists := make(map[judge.Action][]string)
 	for reason, info := range judge.Reasons() {
 		answered := info.Status != 0 && info.Text != "" || info.Answer != nil && info.Answer.Page
 		if info.Meaning == "" || answered == (info.Action == judge.Pass) {
 			t.Errorf("%s: %+v", reason, *info)
 		}
-		rows = append(rows, fmt.Sprintf("| `%s` | `%s` | %s |", reason, info.Action, info.Meaning))
+		lists[info.Action] = append(lists[info.Action], fmt.Sprintf("- `%s`: %s", reason, info.Meaning))
 	}
-	slices.Sort(rows)
-	return table("reason | action | meaning", rows...)
+	var text strings.Builder
+	for _, action := range slices.Sorted(maps.Keys(lists)) {
+		slices.Sort(lists[action])
+		fmt.Fprintf(&text, "With the action `%s`:\n\n%s\n\n", action, strings.Join(lists[action], "\n"))
+	}
+	return text.String()
 }
 
 // docs/sources.md says what each state of a robots.txt means.

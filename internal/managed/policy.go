@@ -19,24 +19,25 @@ type Policy struct {
 	// Predefined sets of statements: `no-training` or `no-ai`.
 	Presets []Preset `json:"presets,omitempty"`
 
-	// Crawlers that are denied the whole site, or some of its paths.
+	// Crawlers that are denied the whole site, or some of its paths. A purpose leaves out
+	// search engines, and crawlers with a group of their own in the site's file. A name
+	// replaces the crawler's group, whose lines stay as comments. With paths, the site's
+	// rules for the crawler stay, and a longer `Allow` of theirs wins.
 	Deny []Deny `json:"deny,omitempty"`
 
-	// Crawlers that a `deny` of their purpose does not apply to.
+	// Crawlers that a `deny` of their purpose does not apply to. No `Allow` is published.
 	Allow []Allow `json:"allow,omitempty"`
 
-	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`, for every
-	// group that is not denied the whole site. The known keys are `search`, `ai-input`
-	// and `ai-train`, with `yes` or `no`, and `use`, with `immediate`, `reference` or
-	// `full`.
+	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`, in every group
+	// that may crawl. The known keys are `search`, `ai-input` and `ai-train`, with `yes` or
+	// `no`, and `use`, with `immediate`, `reference` or `full`.
 	Signal []Preference `json:"signal,omitempty"`
 
-	// Content-Usage preferences (drafts of the IETF working group AIPREF), sent as a
-	// header. The known keys are `train-ai` and `search`, with `y` or `n`.
+	// Content-Usage preferences (IETF AIPREF), sent as a header. The known keys are
+	// `train-ai` and `search`, with `y` or `n`.
 	Usage []Preference `json:"usage,omitempty"`
 
-	// Addresses of licences for the site's content (Really Simple Licensing,
-	// RSL).
+	// URLs of licences for the site's content (Really Simple Licensing).
 	License []License `json:"license,omitempty"`
 
 	// Paths that are denied to all crawlers and published nowhere.

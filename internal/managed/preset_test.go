@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the generated parts of the pages"
 
 // The tables in caddymodule/steps/policy/README.md are those of the code.
 func TestPoliciesPage(t *testing.T) {
-	tables := map[string]func(*testing.T) string{"presets": presetTable, "purposes": purposeList, "beyond": beyondList, "preferences": preferenceTable}
+	tables := map[string]func(*testing.T) string{"presets": presetTable, "purposes": purposeList, "beyond": beyondList}
 	pages.Check(t, "../../caddymodule/steps/policy/README.md", *update, func(words []string) string {
 		table := tables[words[0]]
 		if table == nil {
@@ -92,26 +92,3 @@ func purposeList(t *testing.T) string {
 }
 
 func beyondList(*testing.T) string { return "- " + strings.Join(beyondPresets, ".\n- ") + ".\n" }
-
-// preferenceTable has the current signals and the preferences of the registry.
-func preferenceTable(*testing.T) string {
-	var b strings.Builder
-	b.WriteString("| line | values |\n|---|---|\n")
-	for _, field := range []string{preference.ContentSignal, preference.ContentUsage} {
-		var keys []string
-		for _, s := range preference.Signals {
-			if s.Field == field && s.State == preference.Current {
-				keys = append(keys, fmt.Sprintf("`%s`: `%s`", s.Key, strings.Join(s.Values, "`, `")))
-			}
-		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", field, strings.Join(keys, "; "))
-	}
-	var tokens []string
-	for c := range crawler.Builtin().All() {
-		if c.ControlOnly {
-			tokens = append(tokens, "`"+first(c)+"`")
-		}
-	}
-	fmt.Fprintf(&b, "| `User-agent` | %s: a group of its own |\n", strings.Join(tokens, ", "))
-	return b.String()
-}

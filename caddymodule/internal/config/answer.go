@@ -13,8 +13,7 @@ import (
 
 // Answer replaces the default answer to requests with one verdict.
 //
-// It needs exactly one of `status`, `redirect` and `abort`, and takes precedence over the
-// site's error routes.
+// It needs exactly one of `status`, `redirect` and `abort`.
 type Answer struct {
 	// `disallowed`, `impostor`, `throttled`, `pending`, `unavailable`, `hidden`, `shed` or
 	// `challenge`.
@@ -25,8 +24,7 @@ type Answer struct {
 	// `hidden`, 404 (default) or 410.
 	Status int `json:"status,omitempty"`
 
-	// The body as plain text, with a status. Placeholders are replaced. Default: a
-	// sentence that gives the reason.
+	// The body as plain text. Placeholders are replaced.
 	Text string `json:"text,omitempty"`
 
 	// An http or https URL, or a path of the site, to redirect to with status 302, for
@@ -38,13 +36,13 @@ type Answer struct {
 	// `hidden`. Behind a trusted proxy, the client gets the default answer.
 	Abort bool `json:"abort,omitempty"`
 
-	// For a verdict with a page, as `challenge` is, its file: an HTML template with `{{.StyleSheet}}` in its
-	// head and `{{.Button}}`. It also has `{{.Lang}}`, `{{.Dir}}`, `{{.Title}}`,
+	// For `challenge`, an HTML template with `{{.StyleSheet}}` in its head and
+	// `{{.Button}}`. It also has `{{.Lang}}`, `{{.Dir}}`, `{{.Title}}`,
 	// `{{.Heading}}`, `{{.Text}}`, `{{.ReferenceLabel}}` and `{{.Reference}}`, and
 	// `{{.Nonce}}` for `<style nonce="…">`. Default: a page in the visitor's language.
 	File string `json:"file,omitempty"`
 
-	// For the same, whether strangers get no page and go on: the matcher
+	// For `challenge`, whether strangers get no page and go on: the matcher
 	// `robots stranger` is then true for them. Default: false.
 	Mark bool `json:"mark,omitempty"`
 }

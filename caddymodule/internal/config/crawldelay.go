@@ -28,8 +28,8 @@ var countBy = lines.Choices{"crawler", countByIP}
 // enforced.
 //
 // A request must pass the shortest Crawl-delay of the crawler's group, all Request-rate
-// lines, and one of the Visit-time lines. Networks deliver requests irregularly, so intervals
-// are enforced as 0.9 of their length, and a request may come half an interval early.
+// lines, and one of the Visit-time lines. Because networks deliver requests irregularly,
+// intervals are enforced as 0.9 of their length, and a request may come half an interval early.
 type CrawlDelay struct {
 	// The longest interval that is enforced: a longer one counts as this long. Default:
 	// 24h.

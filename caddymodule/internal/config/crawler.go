@@ -24,36 +24,33 @@ var (
 // it. For a known crawler, a field that is left out keeps the fact of the
 // registry. The defaults of the fields are those of a new crawler.
 type Crawler struct {
-	// The name of the crawler. Upper and lower case are the same.
+	// The name of the crawler, in any case.
 	Name string `json:"name"`
 
-	// The words in a User-Agent that identify the crawler, in any case. Words that
-	// browsers and apps send, such as `Chrome`, are an error. Default: the name.
+	// The words in a User-Agent that identify the crawler, in any case; none that browsers
+	// and apps send. Default: the name.
 	UserAgents []string `json:"user_agents,omitempty"`
 
-	// The product tokens of the robots.txt groups that the crawler obeys, the
-	// most specific one first. Default: the first value of `user_agents`.
+	// The groups of robots.txt that the crawler obeys, the most specific one first. Default:
+	// the first of `user_agents`.
 	Robots []string `json:"robots,omitempty"`
 
-	// The company or person that runs the crawler. Default: none.
+	// Who runs the crawler. Default: none.
 	Operator string `json:"operator,omitempty"`
 
-	// What the operator uses the pages for, the main purpose first: purposes of the
-	// registry or your own. Default: none.
+	// Purposes of the registry or your own, the main one first. Default: none.
 	Purposes []string `json:"purposes,omitempty"`
 
-	// `crawler`, `user-triggered` (a fetcher that acts for a person), `scraper` (an offline
-	// browser), `webhook`, `probe` (a health check or monitor), `program` (a tool that
-	// fetches single documents), `library` or `app` (no group applies). Default: `webhook`
-	// for the purpose `webhook`, otherwise `crawler`.
+	// `crawler`, `user-triggered`, `scraper`, `webhook`, `probe`, `program`, `library`, or
+	// `app` (no group applies). Default: `webhook` for the purpose `webhook`, otherwise
+	// `crawler`.
 	Class string `json:"class,omitempty"`
 
 	// `operator`; or `anyone`, so that each client address has its own budget. Default:
 	// `anyone` for the classes `scraper`, `program` and `library`, otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
-	// Whether the group for `*` applies to the crawler if no group names it: `yes` or
-	// `no`. Default: `yes`.
+	// Whether the group for `*` applies if no group names it: `yes` or `no`. Default: `yes`.
 	Star string `json:"star,omitempty"`
 
 	// Whether the crawler honours Crawl-delay: `yes` or `no`. With `no`, the limits of the

@@ -25,19 +25,18 @@ type Global struct {
 	// are on here can be set to false in a handler.
 	Defaults *Settings `json:"defaults,omitempty"`
 
-	// How much memory the robots.txt files of all sites may take together, with last good
-	// copies and earlier versions. Beyond it, files of hosts that no site address names are
-	// dropped first, and fetched again when a crawler comes. In a Caddyfile from 16MiB to
-	// 1TiB, in JSON a number of bytes. Default: an eighth of GOMEMLIMIT or of the machine's
-	// memory, whichever is less, and at least 64MiB.
+	// How much memory the robots.txt files of all sites may take together, with earlier
+	// versions. Beyond it, files of hosts that no site address names are dropped first, and
+	// fetched again when a crawler comes. From 16MiB to 1TiB, in JSON a number of bytes.
+	// Default: an eighth of GOMEMLIMIT or of the machine's memory, whichever is less, and at
+	// least 64MiB.
 	//
 	//	max_memory 256MiB
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	// A file that keeps the counters and what accidents go by over a restart. It is written
-	// every five minutes and when Caddy stops. Each server needs a file of its own. A file
-	// that can't be read becomes FILE.bad, and counting begins anew.
-	// Default: none.
+	// A file that keeps the counters over a restart, and what accidents are found by. It is
+	// written every five minutes and when Caddy stops. Each server needs its own. A file that
+	// can't be read becomes FILE.bad, and counting begins anew. Default: none.
 	//
 	//	persist /var/lib/caddy/robots.counters
 	Persist string `json:"persist,omitempty"`

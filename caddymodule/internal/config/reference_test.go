@@ -34,7 +34,7 @@ func TestConfigurationReference(t *testing.T) {
 	for _, name := range append(step.Names(false), step.Names(true)...) {
 		maps.Copy(r.syntax, syntaxOf(r.comments[reflect.TypeOf(step.New(name)).Elem().Name()+".UnmarshalCaddyfile"], ""))
 	}
-	all := []string{"../../../docs/configuration.md"}
+	all := []string{"../../../docs/configuration.md", "../../../docs/answers.md"}
 	for _, folder := range folders {
 		if filepath.Base(folder) != "dashboard" { // which is a directive
 			all = append(all, folder+"/README.md")
@@ -157,7 +157,9 @@ func (r *reference) describe(w *strings.Builder, name string) {
 	if module == nil && strings.Contains(example, "\n") {
 		fmt.Fprintf(w, "Example:\n\n```\n%s\n```\n\n", example)
 	}
-	fmt.Fprintf(w, "JSON: `%s`\n\n", adapted)
+	if !regexp.MustCompile(`^"` + name + `":("[^"]*"|\w+)$`).MatchString(adapted) { // which the page explains for all
+		fmt.Fprintf(w, "JSON: `%s`\n\n", adapted)
+	}
 }
 
 // checkBlock checks that the syntax of a block has each field of its type, and that the

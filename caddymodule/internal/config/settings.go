@@ -34,8 +34,8 @@ var (
 // an example in a Caddyfile; Handler.UnmarshalCaddyfile has the whole syntax.
 type Settings struct {
 	// Where the rules come from. `site`: the site's own /robots.txt, for each host. `file`,
-	// `inline` (in a Caddyfile usually a heredoc) and `url`: one file for all hosts, which
-	// crawlers read only with `publish`. Default: `site`.
+	// `inline` (usually a heredoc) and `url`: one file for all hosts, which crawlers read
+	// only with `publish`. Default: `site`.
 	//
 	//	source file /etc/caddy/robots.txt
 	Source *Source `json:"source,omitempty"`
@@ -61,18 +61,16 @@ type Settings struct {
 	//	max_origins 5000
 	MaxOrigins int `json:"max_origins,omitempty"`
 
-	// Whether the handler answers /robots.txt with the file from the source, so that
-	// crawlers read the rules in force; not for the source `site`, and not in monitor mode.
-	// With a step that adds lines to the file, such as `policy`, it does so anyway.
-	// Default: false.
+	// Whether the handler answers /robots.txt with the file from the source; not for the
+	// source `site`, and not in monitor mode. With `policy` it does so anyway. Default:
+	// false.
 	//
 	//	source file /etc/caddy/robots.txt
 	//	publish
 	Publish *bool `json:"publish,omitempty"`
 
 	// `enforce` refuses requests. `monitor` counts and logs what `enforce` would refuse,
-	// and publishes nothing. X-Robots-Tag headers are sent in both modes. The admin API
-	// changes the mode of a running server. Default: `enforce`.
+	// and publishes nothing. X-Robots-Tag headers are sent in both. Default: `enforce`.
 	//
 	//	mode monitor {
 	//		enforce GPTBot Bytespider seo
@@ -85,17 +83,17 @@ type Settings struct {
 	Enforced []string `json:"enforced,omitempty"`
 
 	// The mode of some hosts of the block, in place of `mode`. Each is a name, or a pattern
-	// in which a `*` stands for one label; names go before patterns. Unlike a matcher, the
-	// line changes nothing for the other hosts. May be repeated. Default: none.
+	// in which a `*` stands for one label; names go before patterns. May be repeated.
+	// Default: none.
 	//
 	//	host t123.example *.staging.example off
 	//	host shop.example monitor
 	Hosts []HostMode `json:"hosts,omitempty"`
 
-	// The version of the robots.txt language. `rfc9309`: the longest matching rule decides,
-	// and `*` and `$` are wildcards. `1994`: the first matching rule decides, there are no
-	// wildcards, and a blank line ends a group. `1996`: like `1994`, and a line may have
-	// several values. Default: `rfc9309`.
+	// The robots.txt language. `rfc9309`: the longest matching rule decides, and `*` and `$`
+	// are wildcards. `1994`: the first matching rule decides, there are no wildcards, and a
+	// blank line ends a group. `1996`: like `1994`, with several values in a line. Default:
+	// `rfc9309`.
 	//
 	//	dialect 1994
 	Dialect string `json:"dialect,omitempty"`
@@ -120,22 +118,20 @@ type Settings struct {
 
 	// Whether the group for `*` applies to HTTP libraries (curl, python-requests) and to
 	// requests without a User-Agent. Clients of your API look the same: exclude their paths
-	// with `exempt_paths`. A group that names a library applies in any case. Default:
-	// false.
+	// with `exempt_paths`. Default: false.
 	//
 	//	http_clients on
 	HTTPClients *bool `json:"http_clients,omitempty"`
 
 	// Whether the group for `*` applies to programs that send only their name
-	// (`SiteSweeper/2.0`), and to tools that fetch single documents (Terraform). A group
-	// that names one applies in any case. Default: `off`.
+	// (`SiteSweeper/2.0`), and to tools that fetch single documents (Terraform). Default:
+	// `off`.
 	//
 	//	programs on
 	Programs string `json:"programs,omitempty"`
 
 	// Whether the group for `*` applies to the GET and HEAD requests of fetchers that act
-	// for a person (ChatGPT-User, link previews, feed readers). A group that names one
-	// applies in any case. Default: true.
+	// for a person (ChatGPT-User, link previews, feed readers). Default: true.
 	//
 	//	user_triggered off
 	UserTriggered *bool `json:"user_triggered,omitempty"`
@@ -148,9 +144,8 @@ type Settings struct {
 	//	strict on
 	Strict *bool `json:"strict,omitempty"`
 
-	// Whether the site's host is taken from X-Forwarded-Host, if the request comes from one
-	// of Caddy's `trusted_proxies`. Set it only if your proxy replaces the field: many pass
-	// on what the client sent. Default: false.
+	// Whether X-Forwarded-Host of Caddy's `trusted_proxies` is the site's host. Set it only
+	// if your proxy replaces the field: many pass on what the client sent. Default: false.
 	//
 	//	forwarded_host on
 	ForwardedHost *bool `json:"forwarded_host,omitempty"`
@@ -167,24 +162,23 @@ type Settings struct {
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
 	// A file with more crawlers, one JSON object in each line with the fields of `crawler`,
-	// or the https URL of such a file. A file is read again when it changes, and replaces
-	// built-in rows with the same name; with a mistake in it, the crawlers stay as they
-	// were. A URL is fetched every 6 hours; its rows are only added. Default: none.
+	// or the https URL of one. A file is read again when it changes, and replaces built-in
+	// rows of the same name; with a mistake in it, the crawlers stay as they were. A URL is
+	// fetched every 6 hours; its rows are only added. Default: none.
 	//
 	//	registry /etc/caddy/crawlers.jsonl
 	Registry string `json:"registry,omitempty"`
 
 	// What refused requests get in place of the default answer, one line for each verdict.
-	// Values that would harm the site in search engines are errors. Default: 403, 429 or
-	// 503 with a sentence that says why; for `hidden` 404.
+	// It takes precedence over `handle_errors`. Values that would harm the site in search
+	// engines are errors. Default: a sentence that says why.
 	//
 	//	answer disallowed 451 "See https://example.com/terms"
 	Answers []Answer `json:"answers,omitempty"`
 
-	// Which other spellings your back end treats as the same path. Percent escapes, dot
-	// segments and double slashes are always resolved. Each value adds forms that are
-	// checked; none allows more. None covers `/index.php/private/x` for `/private/x`.
-	// Default: none.
+	// Which other spellings your back end treats as the same path, besides percent escapes,
+	// dot segments and double slashes. Each value adds forms that are checked; none allows
+	// more, and none covers `/index.php/private/x` for `/private/x`. Default: none.
 	//
 	//	paths ignore_case strip_params
 	Paths *Paths `json:"paths,omitempty"`

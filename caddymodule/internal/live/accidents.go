@@ -19,10 +19,9 @@ import (
 
 // The kinds of an Accident: when each begins and ends.
 const (
-	// robots.txt had rules, and lost them: it is missing (404, 410), another text, empty
-	// or only NULs, or shrank to less than a tenth of its rules and User-agent lines; or
-	// the answer is another 4xx than 429, or a redirect to another host. It ends when the
-	// file has them again.
+	// robots.txt had rules, and lost them: it is missing, another text, empty or only NULs,
+	// shrank to less than a tenth, or its URL answers another 4xx than 429 or redirects to
+	// another host. It ends when the file has them again.
 	RulesLost = "rules_lost"
 	// robots.txt now disallows `/` to `*` or to a search engine, and did not before. It
 	// ends when the file no longer does.
@@ -31,25 +30,22 @@ const (
 	// would let it pass, or is refused more often than it is served. It ends after ten
 	// minutes without a refusal.
 	SearchRefused = "search_refused"
-	// Within a minute, one crawler, or all together, send more than 100 requests to a
-	// site, and more than ten times as many as usual. Before six hours with requests were
-	// counted, which say what is usual: more than 300 of one crawler, or 1,000 of all
-	// together. These are at least a fifth of all requests to the site. Verified search
-	// engines do not count. It ends after five minutes without. It is a note while nearly all
-	// of it is refused, and no more than 100 requests a minute are let through.
+	// Within a minute, one crawler, or all together, send more than 100 requests to a site,
+	// more than ten times as many as usual, and a fifth of all. Before six hours with requests
+	// were counted: more than 300 of one, or 1,000 of all. Verified search engines do not
+	// count. It ends after five minutes without. It is a note while nearly all of it is
+	// refused, and at most 100 requests a minute pass.
 	Flood = "flood"
-	// The server is busy, so that `shed` refuses crawlers. It ends when the server is no
-	// longer busy; the event of the end comes at least five minutes after that of the
-	// beginning. This one is a warning, with the metric `caddy_robots_shedding`.
+	// The server is busy, so that `shed` refuses crawlers: a warning, with the metric
+	// `caddy_robots_shedding`. The event of the end comes at least five minutes after that
+	// of the beginning.
 	Shedding = statusapi.Busy
-	// While many addresses request pages of `challenge` and nothing else, strangers have
-	// to show that they are browsers. Without the setting, it only says that many addresses
-	// request pages that robots.txt disallows, and nothing else. It ends when they have been
-	// few for five minutes. With the setting, it is a note.
+	// Many addresses request pages of `challenge`, or without it pages that robots.txt
+	// disallows, and nothing else. It ends when they have been few for five minutes. With
+	// `challenge`, it is a note.
 	Strangers = statusapi.Strangers
-	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It
-	// ends when Redis answers. Without it the servers can't agree which one tells, so that
-	// each one does, with its host name.
+	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone, and
+	// tells of it, with its host name. It ends when Redis answers.
 	FleetLost = statusapi.FleetLost
 )
 

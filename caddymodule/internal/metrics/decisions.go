@@ -19,14 +19,12 @@ import (
 
 var (
 	decisions = NewCounter("decisions_total",
-		"Decisions about requests of crawlers, by the crawler's name in the registry or its class. Requests of browsers and "+
-			"apps are not counted.", "crawler", "action", "reason")
+		"Decisions about requests of crawlers, by name in the registry or class.", "crawler", "action", "reason")
 	verifications = NewCounter("verifications_total",
-		"Requests of crawlers whose claim can be checked, by crawler, method that confirmed the claim, and outcome: "+
-			"verified, impostor or unverified.",
+		"Requests of crawlers whose claim can be checked, by confirming method and outcome: verified, impostor or unverified.",
 		"crawler", "method", "outcome")
 	verifiedRefused = NewCounter("verified_refused_total",
-		"Requests of verified crawlers that were refused, by crawler, purpose and reason.", "crawler", "purpose", "reason")
+		"Refused requests of verified crawlers.", "crawler", "purpose", "reason")
 )
 
 // lineRates are the rates of log lines about one crawler with the same reason at one site

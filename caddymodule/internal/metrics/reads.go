@@ -23,12 +23,12 @@ import (
 const readsLogged = 20
 
 var (
-	fetches       = NewCounter("fetches_total", "Fetches of robots.txt, by kind of source and outcome.", "source", "outcome")
+	fetches       = NewCounter("fetches_total", "Fetches of robots.txt, by source and outcome.", "source", "outcome")
 	lastGoodFetch = Collected(prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "caddy_robots_last_good_fetch_timestamp_seconds",
-		Help: "Unix time of the last fetch of a robots.txt whose outcome was not failed, by kind of source.",
+		Help: "Unix time of the last fetch of a robots.txt that did not fail, by source.",
 	}, []string{"source"}))
-	registryReads = NewCounter("registry_fetches_total", "Fetches of a registry file or URL, by outcome: loaded, unchanged or failed.",
+	registryReads = NewCounter("registry_fetches_total", "Fetches of a registry, by outcome: loaded, unchanged or failed.",
 		"outcome")
 )
 
@@ -178,9 +178,9 @@ func ReadLevel(e *origins.FetchEvent) (zapcore.Level, string) {
 }
 
 var (
-	originCount = NewDesc("origins", "Origins with a robots.txt in memory, by kind of source and state of the rules in force.", "source",
+	originCount = NewDesc("origins", "Origins with a robots.txt in memory, by source and state of the rules in force.", "source",
 		"state")
-	ruleCount = NewDesc("rules", "Allow and Disallow rules in force for all origins together, by kind of source.", "source")
+	ruleCount = NewDesc("rules", "Allow and Disallow rules in force, by source.", "source")
 
 	engines = NewLive(prometheus.GaugeValue, sendRules, originCount, ruleCount)
 )
@@ -216,9 +216,9 @@ func sendRules(engines []engine, send Sender) {
 }
 
 var (
-	evictions       = NewCounter("evictions_total", "Origins that were dropped because of max_origins or max_memory.", "limit")
+	evictions       = NewCounter("evictions_total", "Origins dropped because of max_origins or max_memory.", "limit")
 	repeatedFetches = NewCounter("repeated_fetches_total",
-		"Fetches of the robots.txt of an origin that had been dropped. If they are many, the limit is too low.")
+		"Fetches for origins that had been dropped. If they are many, the limit is too low.")
 
 	evicted, repeated perMinute
 )

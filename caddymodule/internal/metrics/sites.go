@@ -12,18 +12,15 @@ import (
 
 var (
 	siteDecisions = NewDesc("site_decisions_total",
-		"Decisions about requests of crawlers, by site. Absent without the option metrics per_site.", "site", "action")
-	sitePeople    = NewDesc("site_people_total", "Requests of browsers and apps, by site. Absent without the option metrics per_site.", "site")
-	siteStrangers = NewDesc("site_strangers_total", "Requests of browsers without a pass that were refused or checked, or would have been in monitor mode, by site. "+
-		"Absent without the option metrics per_site.", "site")
+		"Decisions about requests of crawlers, by site.", "site", "action")
+	sitePeople    = NewDesc("site_people_total", "Requests of browsers and apps, by site.", "site")
+	siteStrangers = NewDesc("site_strangers_total",
+		"Requests of strangers that were refused or checked, or would have been in monitor mode, by site.", "site")
 
 	hostDecisions = NewDesc("host_decisions_total",
-		"Decisions about requests of crawlers, by host, of at most 500 hosts that only a pattern such as *.example.com names, and that had "+
-			"requests on two days. The site of the pattern counts them too. Absent without the option metrics per_site.", "host", "action")
-	hostPeople = NewDesc("host_people_total",
-		"Requests of browsers and apps, of the same hosts. Absent without the option metrics per_site.", "host")
-	hostStrangers = NewDesc("host_strangers_total",
-		"Like site_strangers_total, of the same hosts. Absent without the option metrics per_site.", "host")
+		"Like site_decisions_total, of at most 500 hosts that only a pattern names, and that had requests on two days.", "host", "action")
+	hostPeople    = NewDesc("host_people_total", "Like site_people_total, of these hosts.", "host")
+	hostStrangers = NewDesc("host_strangers_total", "Like site_strangers_total, of these hosts.", "host")
 
 	sites = NewLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople, siteStrangers, hostDecisions, hostPeople, hostStrangers)
 )
@@ -116,7 +113,7 @@ func chooseSites(chosen *atomic.Value, counts []counters.SiteCounts, most int) m
 
 var (
 	accidentCount = NewDesc("accidents", "Accidents of now, by kind, without shedding.", "kind")
-	sheddingCount = NewDesc("shedding", "Sites that are busy now, so that crawlers are refused there (shed).")
+	sheddingCount = NewDesc("shedding", "Sites that are busy now, so that shed refuses crawlers.")
 
 	accidents = NewLive(prometheus.GaugeValue, sendAccidents, accidentCount, sheddingCount)
 )

@@ -34,8 +34,7 @@ const (
 )
 
 var results = metrics.NewCounter("challenges_total",
-	"Checks of strangers, by result: pages shown, cookies sent with the style sheet, new passes that came back, presses of the button, "+
-		"and requests that got 429.", "result")
+	"Checks of strangers, by result: shown, style (cookie sent), passed (cookie came back), button (pressed) or refused (429).", "result")
 
 // The results of checks.
 const (

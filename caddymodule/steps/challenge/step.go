@@ -41,45 +41,38 @@ const (
 // disallowed stands for the paths that robots.txt disallows.
 const disallowed = "disallowed"
 
-// Challenge asks strangers with a browser's User-Agent to show that they are browsers,
-// while many addresses request a page of some paths and nothing else. Default: off.
+// Challenge asks strangers to show that they are browsers, while many addresses request a page
+// of some paths and nothing else. Default: off.
 //
 //	challenge /blame/* /search* {
 //		over 60/1m
 //		for 4h
 //		trap /calendar-all/*
 //	}
-//
-// A browser passes by itself, without a click, and gets a cookie that is good for these
-// paths. Crawlers that a rule binds, verified crawlers, probes and what is exempt are never
-// asked. Clients that the site knew before go on at a person's pace. The other crawlers that
-// clients name have what `over` allows.
 type Challenge struct {
 	// The paths of pages, as patterns in robots.txt syntax.
 	Paths []string `json:"paths,omitempty"`
 
-	// The paths that the group for `*` disallows, in the site's file and by `policy`, but
-	// not a line that disallows the whole site, and no `hidden` line. Default: false.
+	// The paths that the group for `*` disallows, in the site's file and by `policy`; but no
+	// `hidden` path, and not the whole site (write `/*`). Default: false.
 	Disallowed bool `json:"disallowed,omitempty"`
 
-	// How many pages of these paths addresses that request nothing else may request, all
-	// together, before strangers are asked. The time is from 10s to 10m. Default: `60/1m`.
+	// How many pages of these paths lone addresses may request together, before strangers are
+	// asked. The time is from 10s to 10m. Default: `60/1m`.
 	Over string `json:"over,omitempty"`
 
-	// Whether strangers are asked always, and not only in a storm. Default: off.
+	// Whether strangers are asked without a storm too. Default: off.
 	Always *bool `json:"always,omitempty"`
 
 	// The folder of trap URLs, such as `/calendar-all/*`, which every group of robots.txt
-	// disallows. `{http.robots.trap}` is a URL below it, for a link that people don't see.
-	// Who fetches it is asked for a day, storm or not. Default: none.
+	// must disallow. Default: none.
 	Trap string `json:"trap,omitempty"`
 
-	// Names of crawlers in the registry, and addresses and CIDR ranges of clients, that are
-	// never asked. Every client can send a name, so give addresses where you know them.
-	// Default: none.
+	// Names of crawlers in the registry, and addresses and CIDR ranges, that are never
+	// asked. Any client can send a name: prefer addresses. Default: none.
 	Except []string `json:"except,omitempty"`
 
-	// How long the cookie is good, from 10m to 24h. Use renews it, for 24h at most.
+	// How long the cookie is good, from 10m to 24h. Use renews it, for 24h in all.
 	// Default: 4h.
 	For caddy.Duration `json:"for,omitempty"`
 

@@ -31,9 +31,8 @@ func isWatched(addr string) bool {
 	return n > 1 && addr[n-1] == '7' && addr[n-2]&1 == 1
 }
 
-// Storms tells the operator of a storm of strangers on the paths that robots.txt disallows,
-// where no `challenge` asks them. It watches a part of the addresses, and changes no
-// decision. Default: on.
+// Storms tells of a storm on paths for which no `challenge` asks. It watches a part of the
+// addresses, and changes no decision. Default: on.
 //
 //	storms off
 type Storms struct {

@@ -32,8 +32,7 @@ var Reason = judge.RegisterReason(judge.ReasonInfo{
 
 // Federation lets signed requests of Fediverse servers pass that the group for `*`
 // disallows, if the answer is an ActivityPub document: at most 60 in a minute of a client
-// address. It is on unless it is switched off. Crawlers of the registry, and those that a
-// group names, are held. Default: on.
+// address. Crawlers of the registry, and those that a group names, are held. Default: on.
 //
 //	federation off
 type Federation struct {

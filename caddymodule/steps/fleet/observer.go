@@ -14,20 +14,19 @@ import (
 
 var (
 	up = metrics.NewDesc("fleet_up",
-		"1 while the fleet's Redis or Valkey answers (in a cluster, every master), 0 while each server counts alone. Absent without a fleet.")
+		"1 while Redis or Valkey answers (in a cluster, every master), 0 while each server counts alone.")
 	connections = metrics.NewLive(prometheus.GaugeValue, sendUp, up) // that are in use
 
 	calls = metrics.Collected(prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "caddy_robots_fleet_call_duration_seconds",
-		Help:    "Round-trip times to the fleet's Redis or Valkey, in seconds, by result.",
+		Help:    "Round-trip times to Redis or Valkey, in seconds.",
 		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1},
 	}, []string{"result"}))
 	refusals = metrics.NewCounter("fleet_refusals_total",
-		"Requests throttled with a fleet, by the engine that decided: local, remote (Redis or Valkey), or fallback while "+
-			"Redis or Valkey does not answer.",
+		"Requests throttled with a fleet, by who decided: local, remote (Redis or Valkey), or fallback (without it).",
 		"engine")
 	fallbacks = metrics.NewCounter("fleet_fallbacks_total",
-		"Requests decided by one server alone, because the fleet's Redis or Valkey did not answer.").WithLabelValues()
+		"Requests decided by one server alone, because Redis or Valkey did not answer.").WithLabelValues()
 )
 
 // observer logs and counts events.

@@ -31,16 +31,12 @@ const (
 )
 
 // Fleet shares the budgets of several servers in Redis or Valkey, version 6 or later.
-// Default: each server counts for itself, so that a crawler may send as many requests to
-// each of them as robots.txt allows in total.
+// Default: each server counts for itself.
 //
 //	fleet rediss://10.0.0.5:6379 {
 //		instances 4
 //		ca_file /etc/redis/ca.pem
 //	}
-//
-// While Redis can't be reached, each server counts alone, with intervals that are
-// `instances` times as long.
 type Fleet struct {
 	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS, or
 	// `unix:///path/to/socket`; `valkey` and `valkeys` work too. The default port is 6379.
@@ -50,19 +46,18 @@ type Fleet struct {
 	// certificate. Placeholders, such as `{env.REDIS_PASSWORD}`, are replaced. Required.
 	URL string `json:"url,omitempty"`
 
-	// A file with PEM certificates: with TLS, one of them must have signed the server's.
-	// Default: those that the system trusts.
+	// A file with the PEM certificates to trust with TLS. Default: the system's.
 	CAFile string `json:"ca_file,omitempty"`
 
-	// The number of servers, from 1 to 10000. Default: 1.
+	// The number of servers, from 1 to 10000: while Redis can't be reached, each counts
+	// alone, with intervals that are so many times as long. Default: 1.
 	Instances int `json:"instances,omitempty"`
 
 	// How the keys begin. Servers with the same prefix share their budgets. In a cluster,
 	// a part in braces (`{robots}:`) puts all keys on one master. Default: `robots:`.
 	Prefix string `json:"prefix,omitempty"`
 
-	// The longest time for which a request waits for one answer of Redis, from 1ms to
-	// 1s. Default: 25ms.
+	// The longest time for which a request waits for Redis, from 1ms to 1s. Default: 25ms.
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 
 	site    step.Site

@@ -17,12 +17,9 @@ func init() {
 	caddy.RegisterModule(new(Grace))
 }
 
-// Grace says which crawlers may follow the earlier robots.txt after a change: those that came
-// in the 24 hours before it, until they have read the new file, for at most 24 hours.
-// `search`: crawlers of search engines, because they drop pages that answer 403.
-// `all`: all crawlers. `off`: none. So a new `Disallow` does not stop Googlebot at
-// once; `POST /robots/refresh?grace=off` on the admin API ends a running grace.
-// Default: `search`.
+// Grace says which crawlers may follow the earlier robots.txt after a change. `search`: those
+// of search engines, so that a new `Disallow` does not stop Googlebot at once. `all`: all
+// crawlers. `off`: none. Default: `search`.
 //
 //	grace all
 type Grace struct {

@@ -22,9 +22,8 @@ func init() {
 }
 
 // Policy has rules for crawlers by purpose or name. The handler merges them into the site's
-// robots.txt, and answers /robots.txt with the result, except in monitor mode. Requests for
-// /robots.txt must reach the handler: in `handle /shop/*` they do not, which is an error.
-// Default: none.
+// robots.txt, and answers /robots.txt with the result, except in monitor mode. Where requests
+// for /robots.txt can't reach it, as in `handle /shop/*`, that is an error. Default: none.
 //
 //	policy no-training {
 //		deny seo /archive/*

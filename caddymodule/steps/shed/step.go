@@ -31,9 +31,8 @@ const maxInFlight = 1_000_000
 //		in_flight 64
 //	}
 //
-// One kind of crawlers after the other is refused, as long as the load stays, if at least
-// a tenth of the requests of the last 10 seconds are theirs. Each handler counts its own
-// requests: if several sites share a back end, each needs a smaller `in_flight`.
+// Each handler counts its own requests: if several sites share a back end, each needs a
+// smaller `in_flight`.
 type Shed struct {
 	// Busy while more than this many requests of all clients wait for the header of their
 	// response. Those whose body is still arriving count for at most a quarter of it.

@@ -16,17 +16,17 @@ import (
 
 var (
 	lookups = metrics.NewCounter("verification_lookups_total",
-		"Addresses looked up in reverse DNS, by outcome: verified, impostor, unverified, or dropped because too many lookups were waiting.",
+		"Reverse DNS lookups, by outcome: verified, impostor, unverified, or dropped (too many waited).",
 		"outcome")
 	sourceReads = metrics.NewCounter("verification_fetches_total",
-		"Fetches of a list of addresses or a directory of keys, by kind and outcome.", "kind", "outcome")
+		"Fetches of lists and key directories, by kind and outcome.", "kind", "outcome")
 	storageFailures = metrics.NewCounter("verification_storage_failures_total",
-		"Failures to load or store the copy of a list of addresses or directory of keys.").WithLabelValues()
+		"Failures to load or store the copy of a list or key directory.").WithLabelValues()
 
 	sourceAge = metrics.NewDesc("verification_age_seconds",
-		"Seconds since the copy in use of a list or directory was last found to be current. Absent without a copy.", "kind", "url")
+		"Seconds since the copy in use of a list or key directory was last found to be current.", "kind", "url")
 	sourceEntries = metrics.NewDesc("verification_entries",
-		"Address prefixes in the copy in use of a list, or keys in the copy of a directory.", "kind", "url")
+		"Prefixes or keys in the copy in use of a list or key directory.", "kind", "url")
 	cacheEntries = metrics.NewDesc("verification_cache_entries", "Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.",
 		"answer")
 	lookupsInFlight = metrics.NewDesc("verification_lookups_in_flight", "Reverse DNS lookups that wait or run.")

@@ -30,36 +30,30 @@ const impostorsIgnore = "ignore"
 
 var impostorActions = lines.Choices{"deny", impostorsIgnore}
 
-// Verify checks whether a client is the crawler that its User-Agent names: any client can
-// send any name. Default: off, because it sends requests to the servers of crawlers'
-// operators and to DNS.
+// Verify checks whether a client is the crawler that its User-Agent names. Default: off,
+// because it sends requests to the servers of crawlers' operators and to DNS.
 //
 //	verify {
 //		impostors ignore
 //		resolver 10.0.0.53
 //	}
-//
-// No request waits for a check, so the first ones of a crawler may be unverified. Behind a
-// proxy or CDN, set Caddy's `trusted_proxies`.
 type Verify struct {
 	// `deny`: impostors get 403 for everything except /robots.txt and exempt paths.
-	// `ignore`: they get the rules of the crawler that they name, and share a budget of
-	// their own. Default: `deny`.
+	// `ignore`: they get the rules of the crawler that they name, and share one budget.
+	// Default: `deny`.
 	Impostors string `json:"impostors,omitempty"`
 
 	// The DNS server for reverse DNS: an IP address, with or without a port. Default:
 	// the system's resolver.
 	Resolver string `json:"resolver,omitempty"`
 
-	// Whether published lists of addresses are used. They are fetched every 6 hours, and
-	// the last good copies are kept in Caddy's storage. Default: true.
+	// Whether published lists of addresses are used. Default: true.
 	Lists *bool `json:"lists,omitempty"`
 
 	// Whether forward-confirmed reverse DNS is used. Default: true.
 	DNS *bool `json:"dns,omitempty"`
 
-	// Whether signatures of requests (Web Bot Auth, RFC 9421) are used. A signature never
-	// refutes a claim. Default: true.
+	// Whether signatures of requests (Web Bot Auth, RFC 9421) are used. Default: true.
 	Signatures *bool `json:"signatures,omitempty"`
 
 	ctx      caddy.Context
