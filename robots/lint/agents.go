@@ -174,15 +174,21 @@ func isShort(word, known string) bool {
 	return ok && len(word) >= 4 && slices.Contains(crawlerEnds, strings.TrimPrefix(rest, "-"))
 }
 
-// minTypo is the shortest token that isTypo compares: other crawlers have names that are
-// similar to shorter ones.
-const minTypo = 6
+// Shorter tokens are not compared: there are other crawlers with similar names.
+// minReplaced is the limit for tokens of the same length.
+const (
+	minTypo     = 6
+	minReplaced = 9
+)
 
 // isTypo reports whether word is probably a misspelling of known: one letter differs, or
 // two are swapped. Names of other crawlers are often similar too. Therefore the first
 // letter and all digits must be equal, and a plural is none.
 func isTypo(word, known string) bool {
 	if len(known) < minTypo || word == "" || word[0] != known[0] || word == known+"s" {
+		return false
+	}
+	if len(word) == len(known) && len(known) < minReplaced {
 		return false
 	}
 	return digitsOf(word) == digitsOf(known) && editdistance.Between(word[:min(len(word), maxKey)], known) == 1

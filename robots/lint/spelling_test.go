@@ -22,6 +22,7 @@ func TestIsTypo(t *testing.T) {
 		{"spbot", "s2bot", false},
 		{"mj11bot", "mj12bot", false},
 		{"pingbot", "bingbot", false},
+		{"snapbot", "shapbot", false},
 		{"gptbot-user", "gptbot", false},
 		{"yeta", "yeti", false},
 		{"discobot", "discordbot", false},
