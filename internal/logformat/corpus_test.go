@@ -28,7 +28,7 @@ func TestCorpusCaddyVersions(t *testing.T) {
 		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
 			t.Fatal(err)
 		}
-		p := &caddyLog{}
+		p := &jsonLog{}
 		var e Entry
 		pr := p.parse([]byte(row.Line), &e)
 		if strings.Contains(row.Line, `"http.handlers.reverse_proxy"`) {

@@ -66,8 +66,8 @@ func Mismatch(line []byte) Problem {
 // parsersFor returns the parsers, and how many lines of a sample each of them parses.
 func parsersFor(sample [][]byte, times timeParser) (parsers []parser, fits []int) {
 	common, fit := newCommonLog(sample, times)
-	nginx := &nginxLog{times: times}
-	return []parser{&caddyLog{times: times}, nginx, common}, []int{count(&caddyLog{times: times}, sample), count(nginx, sample), fit}
+	caddy, nginx := &jsonLog{times: times}, &jsonLog{times: times, nginx: true}
+	return []parser{caddy, nginx, common}, []int{count(caddy, sample), count(nginx, sample), fit}
 }
 
 // count returns the number of lines of a sample that p parses as requests.

@@ -105,6 +105,14 @@ func isLiteral(c byte) bool {
 	return isDigit(c) || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '.' || c == '-' || c == '+'
 }
 
+// raw stores the JSON of a value of any kind.
+func (o *object) raw(to *[]byte) bool {
+	from := o.i
+	ok := o.skipValue()
+	*to = o.b[from:o.i]
+	return ok
+}
+
 // skipValue skips a value of any kind.
 func (o *object) skipValue() bool {
 	if o.b[o.i] == '"' {
