@@ -73,19 +73,20 @@ const (
 )
 
 // count compares the two verdicts on a request.
-func (g *against) count(v *judgement) {
-	now, was := v.now.Action != judge.Pass, v.was.Action != judge.Pass
-	agent := &v.now.Agent
+func (g *against) count(v *Judged) {
+	by, before := &v.Rulings[0], &v.Rulings[1]
+	now, was := by.Action != judge.Pass, before.Action != judge.Pass
+	agent := &by.Agent
 	if agent.Class == crawler.Person {
-		agent = &v.was.Agent
+		agent = &before.Agent
 	}
-	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && v.now.Claim.State != claim.Impostor && (now || was) {
+	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && by.Claim.State != claim.Impostor && (now || was) {
 		n := valueOf(&g.search, row.Name, func() *[2]int64 { return new([2]int64) })
 		countIf(&n[0], now)
 		countIf(&n[1], was)
 	}
 	countIf(&g.report.Browsers, now && v.isBrowser())
-	if v.now.Action == v.was.Action {
+	if by.Action == before.Action {
 		return
 	}
 	g.report.Changed++
@@ -94,21 +95,21 @@ func (g *against) count(v *judgement) {
 	g.add(v, agent)
 }
 
-// verdict returns the Verdict by a source that may be nil, as if the settings enforced it.
-func (g *against) verdict(src *source, d *judge.Decision) Verdict {
-	v := src.verdict(d)
-	v.Action = d.Action.String()
+// verdict returns the Verdict of a decision, as if the settings enforced it.
+func (g *against) verdict(r *Ruling) Verdict {
+	v := r.verdict()
+	v.Action = r.Action.String()
 	return v
 }
 
 // add counts a changed verdict as a Difference.
-func (g *against) add(v *judgement, agent *crawler.Agent) {
+func (g *against) add(v *Judged, agent *crawler.Agent) {
 	name := agent.Token
 	purposes := []string{}
 	if agent.Crawler != nil {
 		name, purposes = agent.Crawler.Name, words.Strings(agent.Crawler.Purposes)
 	}
-	now, was := g.verdict(v.source, &v.now), g.verdict(v.sourceWas, v.was)
+	now, was := g.verdict(&v.Rulings[0]), g.verdict(&v.Rulings[1])
 	key := differenceKey{crawler: name, class: agent.SentClass(), now: now, was: was}
 	list := &g.report.Differences
 	i, known := g.differences[key]

@@ -69,9 +69,8 @@ type auditor struct {
 	against     *against // nil without Options.Was
 	claims      *claims  // nil without Options.Verify
 
-	clock   int64     // the latest time so far, in nanoseconds since 1970
-	current judgement // this and was are memory for the current line
-	was     judge.Decision
+	clock   int64  // the latest time so far, in nanoseconds since 1970
+	current Judged // memory for the current line
 }
 
 // Run reads the logs and returns the report. It returns an error if ctx ends, if a
@@ -128,7 +127,11 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 
 // read reads and counts all lines.
 func (a *auditor) read(ctx context.Context) error {
-	err := a.eachRequest(ctx, func(l *logfile.Log) { a.countRequest(&l.Entry, a.judge(l)) })
+	err := a.eachRequest(ctx, func(e *logformat.Entry, v *Judged) {
+		a.reliability.count(e)
+		v.decide(v.host.lines)
+		a.countRequest(e, v)
+	})
 	if err != nil {
 		return err
 	}
@@ -157,7 +160,7 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.L
 
 // eachRequest counts the lines of the logs, and calls count for each that is a request of
 // a client. A request without a time gets the latest time before it.
-func (a *auditor) eachRequest(ctx context.Context, count func(l *logfile.Log)) error {
+func (a *auditor) eachRequest(ctx context.Context, count func(*logformat.Entry, *Judged)) error {
 	return eachLine(ctx, a.logs, func(l *logfile.Log) error {
 		isRequest, err := a.inputs.count(l)
 		if !isRequest || err != nil {
@@ -168,24 +171,9 @@ func (a *auditor) eachRequest(ctx context.Context, count func(l *logfile.Log)) e
 		}
 		a.clock = max(a.clock, l.Entry.At)
 		a.current.setEntry(l, a.hosts.of(l.Entry.Host))
-		count(l)
+		count(&l.Entry, &a.current)
 		return nil
 	})
-}
-
-// judge decides what enforcing robots.txt would have done with the current request, and
-// what Options.Was would have done, apart from limits of the pace. It returns the rules
-// by which Options.Sites decided.
-func (a *auditor) judge(l *logfile.Log) *judge.Rules {
-	v := &a.current
-	a.reliability.count(&l.Entry)
-	source, edition := v.host.site.now.decide(&l.Entry, &v.request, &v.now)
-	v.source = source
-	if v.host.was != nil {
-		v.was = &a.was
-		v.sourceWas, _ = v.host.was.now.decide(&l.Entry, &v.request, v.was)
-	}
-	return edition.Rules()
 }
 
 // isRead reports whether a request got the robots.txt that was in force.
@@ -193,57 +181,46 @@ func isRead(e *logformat.Entry) bool {
 	return (e.Status == http.StatusOK || e.Status == http.StatusNotModified) && e.Method == http.MethodGet && judge.IsRobotsTxt(e.Target)
 }
 
-// countRequest counts the current request, whose verdict may still change by a limit
-// of the pace.
-func (a *auditor) countRequest(e *logformat.Entry, rules *judge.Rules) {
-	v := &a.current
-	isPerson := v.now.Agent.Class == crawler.Person
+// countRequest counts a request, whose verdict may still change by a limit of the pace.
+func (a *auditor) countRequest(e *logformat.Entry, v *Judged) {
+	isPerson := v.now().Agent.Class == crawler.Person
 	a.traffic.count(e, isPerson)
-	a.costs.count(e)
+	a.costs.count(v, e.Lasted)
 	a.outcomes.countRequest(v)
 	v.host.Requests++
 	if isPerson {
-		a.countBrowser(e, rules)
-		if v.was == nil || v.was.Agent.Class == crawler.Person {
+		a.countBrowser(e, v)
+		if len(v.Rulings) < 2 || v.Rulings[1].Agent.Class == crawler.Person {
 			return
 		}
 	} else {
 		v.host.Robots++
 		v.host.Octets += e.Bytes
 		v.crawler = a.crawlers.count(e, v)
-		a.costs.countRobot(e, v, a.mask)
+		a.costs.countRobot(v, a.mask)
 	}
-	if !v.timed || !v.now.Paced() && (v.was == nil || !v.was.Paced()) {
-		a.settle(v)
-		return
-	}
-	a.pacer.add(v.clone(), a.clock)
+	a.pacer.add(v, a.clock)
 }
 
-// countBrowser counts the current request of a person.
-func (a *auditor) countBrowser(e *logformat.Entry, rules *judge.Rules) {
-	v := &a.current
+// countBrowser counts a request of a person.
+func (a *auditor) countBrowser(e *logformat.Entry, v *Judged) {
 	a.people.count(v.agent)
 	exact := browser.SendsFetchFields(v.agent)
 	if !exact && !browser.IsBrowser(v.agent) {
 		return
 	}
 	kind := kindOf(e)
-	reads := a.strangers.count(e, v, rules, kind, a.clock)
+	reads := a.strangers.count(e, v, kind, a.clock)
 	if exact {
 		a.embedders.count(v.agent, v.host, kind, reads)
 	}
 }
 
 // settle counts the verdict on a request, which is final.
-func (a *auditor) settle(v *judgement) {
-	if v.source != nil && v.crawler != nil {
-		if v.now.Action != judge.Throttle { // applyPace has counted it
-			if key, ok := v.source.lineOf(&v.now); ok {
-				v.source.count(key, v.crawler, v.now.Action == judge.Deny)
-			}
-		}
-		if v.now.Action != judge.Pass {
+func (a *auditor) settle(v *Judged) {
+	if now := v.now(); now.Known() && v.crawler != nil {
+		now.source.countRuling(now, v)
+		if now.Action != judge.Pass {
 			a.outcomes.countRefused(v)
 			a.traffic.countRefused(v)
 			v.host.Refused++

@@ -108,15 +108,14 @@ func (a *auditor) collect(l *logfile.Log) error {
 		return nil
 	}
 	h := a.hosts.of(l.Entry.Host)
-	r, d := &a.current.request, &a.current.now
-	*r = request(&l.Entry, h)
+	r, d := request(&l.Entry, h), new(judge.Decision)
 	for _, s := range []*site{h.site, h.was} {
 		if s == nil || s.Rules.Verification == nil {
 			continue
 		}
-		s.now.unknown.Rules().Check(r, d)
+		s.now.unknown.Rules().Check(&r, d)
 		if a.claims.needsLookup(d) {
-			a.claims.add(s, r, d.Agent.Crawler)
+			a.claims.add(s, &r, d.Agent.Crawler)
 		}
 	}
 	return nil

@@ -177,8 +177,8 @@ func (t *crawlerTally) add(o *crawlerTally) {
 }
 
 // count counts a request of a crawler, and returns the crawler's tally.
-func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
-	d := &v.now
+func (c *crawlers) count(e *logformat.Entry, v *Judged) *crawlerTally {
+	d := v.now()
 	t := c.of(&d.Agent)
 	t.Requests++
 	t.Bytes += e.Bytes
@@ -201,8 +201,8 @@ func (c *crawlers) count(e *logformat.Entry, v *judgement) *crawlerTally {
 }
 
 // countRefused counts a request that is refused.
-func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
-	d := &v.now
+func (t *crawlerTally) countRefused(v *Judged, m mask.Masker) {
+	d := v.now()
 	countIf(&t.Denied, d.Action == judge.Deny)
 	countIf(&t.Throttled, d.Action == judge.Throttle)
 	if v.timed {
@@ -214,7 +214,7 @@ func (t *crawlerTally) countRefused(v *judgement, m mask.Masker) {
 		countIf(&t.ClaimsRefused, d.Claim.State != claim.Verified)
 	}
 	if len(t.Refused) < maxRefused {
-		t.Refused = append(t.Refused, v.example(m, v.source.verdict(d)))
+		t.Refused = append(t.Refused, v.example(m, d.verdict()))
 	}
 }
 

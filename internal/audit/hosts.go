@@ -114,6 +114,7 @@ type hostTally struct {
 	hash   uint64 // of its name
 	site   *site
 	was    *site // nil without Options.Was
+	lines  []*timeline
 }
 
 // Limits for hosts.
@@ -134,8 +135,10 @@ func newHosts(sites, was []*site) *hosts {
 // newTally returns a tally for the host of an origin.
 func (h *hosts) newTally(origin judge.Origin) *hostTally {
 	t := &hostTally{Host: Host{Name: origin.Host}, origin: origin, hash: xxhash.Sum64String(origin.Host), site: siteOf(h.sites, origin.Host)}
+	t.lines = []*timeline{t.site.now}
 	if h.was != nil {
 		t.was = siteOf(h.was, origin.Host)
+		t.lines = append(t.lines, t.was.now)
 	}
 	return t
 }
@@ -305,18 +308,19 @@ func newTimeline(s *Site) (*timeline, error) {
 }
 
 // decide decides about a request by the robots.txt that was in force at its time, apart
-// from limits of the pace. The source is nil if none is known.
-func (t *timeline) decide(e *logformat.Entry, r *judge.Request, d *judge.Decision) (by *source, edition *enforce.Edition) {
-	edition = t.unknown
+// from limits of the pace.
+func (t *timeline) decide(e *logformat.Entry, r *judge.Request, by *Ruling) {
+	edition := t.unknown
+	by.line, by.source = t, nil
 	for _, s := range slices.Backward(t.sources) {
 		if s.from == 0 || e.At >= s.from {
-			by, edition = s, s.edition
+			by.source, edition = s, s.edition
 			break
 		}
 	}
-	t.replay.Decide(edition, r, d)
+	by.Rules = edition.Rules()
+	t.replay.Decide(edition, r, &by.Decision)
 	if isRead(e) {
 		t.replay.RobotsRead(edition, r)
 	}
-	return by, edition
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -36,36 +37,62 @@ type Example struct {
 	Verdict Verdict `json:"verdict"`
 }
 
-// judgement is a request with the decisions on it, and what is needed to count them.
-type judgement struct {
-	request judge.Request
-	now     judge.Decision  // by Site.Robots
-	was     *judge.Decision // by Options.Was; nil without
+// Judged is a request of a log with the decisions on it, and what is needed to count them.
+// Its strings are valid only during the call that gets it.
+type Judged struct {
+	judge.Request
+	cost.Sum
+	Rulings []Ruling     // by the versions of the rules: those in force first
+	Log     *logfile.Log // its current line is that of the request; nil of a clone
+	Host    string
+	Referer string
+	Status  int
 
-	host      *hostTally
-	source    *source       // nil if no robots.txt is known
-	sourceWas *source       // by Options.Was; nil if no robots.txt is known
-	crawler   *crawlerTally // nil for a person
-	replayed  *Replayed     // nil except in Replay
-
-	at         int64  // time in nanoseconds since 1970
-	timed      bool   // at is known
-	exact      bool   // at is exact enough for every delay
-	resolution int64  // of at, in nanoseconds
-	input      string // name of the log
-	number     int64  // line in input
-	status     int
-	agent      string // User-Agent
+	host       *hostTally
+	crawler    *crawlerTally // nil for a person
+	at         int64         // time in nanoseconds since 1970
+	timed      bool          // at is known
+	exact      bool          // at is exact enough for every delay
+	resolution int64         // of at, in nanoseconds
+	input      string        // name of the log
+	number     int64         // line in input
+	agent      string        // User-Agent
 }
 
-// setEntry stores the request of a log's current line. It leaves now as it is.
-func (v *judgement) setEntry(l *logfile.Log, host *hostTally) {
+// Ruling is the decision on a request by one version of the rules.
+type Ruling struct {
+	judge.Decision
+	Rules  *judge.Rules // that were in force
+	source *source      // nil if no robots.txt is known
+	line   *timeline
+}
+
+// Known reports whether a robots.txt was known.
+func (r *Ruling) Known() bool { return r.source != nil }
+
+// verdict returns the Verdict of the decision.
+func (r *Ruling) verdict() Verdict { return r.source.verdict(&r.Decision) }
+
+// now returns the decision by the rules in force.
+func (v *Judged) now() *Ruling { return &v.Rulings[0] }
+
+// setEntry stores the request of a log's current line.
+func (v *Judged) setEntry(l *logfile.Log, host *hostTally) {
 	e := &l.Entry
-	v.request, v.host = request(e, host), host
-	v.was, v.source, v.sourceWas, v.crawler, v.replayed = nil, nil, nil, nil, nil
-	v.at, v.timed, v.resolution = e.At, e.Timed, e.Resolution
-	v.exact = e.Begun && e.Resolution <= int64(10*time.Millisecond)
-	v.input, v.number, v.status, v.agent = l.Name, l.Number, e.Status, e.UserAgent()
+	*v = Judged{
+		Request: request(e, host), Sum: costOf(e), Rulings: v.Rulings[:0], Log: l, Host: host.Name, Referer: e.Referer, Status: e.Status,
+		host: host, at: e.At, timed: e.Timed, exact: e.Begun && e.Resolution <= int64(10*time.Millisecond), resolution: e.Resolution,
+		input: l.Name, number: l.Number, agent: e.UserAgent(),
+	}
+}
+
+// decide decides about the request by each of several versions of the rules, apart from
+// limits of the pace.
+func (v *Judged) decide(lines []*timeline) {
+	v.Rulings = slices.Grow(v.Rulings[:0], len(lines))[:len(lines)]
+	for i, line := range lines {
+		line.decide(&v.Log.Entry, &v.Request, &v.Rulings[i])
+	}
 }
 
 // request returns an entry in the form that the engine needs.
@@ -77,35 +104,31 @@ func request(e *logformat.Entry, h *hostTally) judge.Request {
 }
 
 // clone returns a copy that does not share the memory of the line.
-func (v *judgement) clone() *judgement {
+func (v *Judged) clone() *Judged {
 	c := *v
-	c.request.Target = strings.Clone(v.request.Target[:min(len(v.request.Target), 4*mask.MaxShown)])
-	c.request.Method = strings.Clone(v.request.Method)
-	c.request.Client = strings.Clone(v.request.Client)
-	c.agent = mask.Shortened(v.agent)
-	c.request.UserAgents = nil
-	if v.was != nil {
-		was := *v.was
-		c.was = &was
-	}
-	if v.replayed != nil {
-		c.replayed = v.replayed.clone()
+	c.Log, c.UserAgents, c.Rulings = nil, nil, slices.Clone(v.Rulings)
+	c.Target = strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)])
+	for _, s := range []*string{&c.Method, &c.Client, &c.Referer, &c.agent} {
+		*s = mask.Shortened(*s)
 	}
 	return &c
 }
 
 // isComparable reports whether it is known what both Options.Sites and Options.Was
 // would have done with the request.
-func (v *judgement) isComparable() bool {
+func (v *Judged) isComparable() bool {
+	if len(v.Rulings) < 2 || v.host.site.none && v.host.was.none {
+		return false
+	}
 	named := v.host.Name != "" && !v.host.Rest
-	known := func(src *source, s *site) bool { return src != nil || s.none && (named || s.sole) }
-	return v.was != nil && !(v.host.site.none && v.host.was.none) && known(v.source, v.host.site) && known(v.sourceWas, v.host.was)
+	known := func(r *Ruling, s *site) bool { return r.Known() || s.none && (named || s.sole) }
+	return known(&v.Rulings[0], v.host.site) && known(&v.Rulings[1], v.host.was)
 }
 
 // isBrowser reports whether, by the registry alone, the User-Agent is that of a
 // browser or app.
-func (v *judgement) isBrowser() bool {
-	if c := v.now.Agent.Class; c != crawler.Named && c != crawler.Person {
+func (v *Judged) isBrowser() bool {
+	if c := v.now().Agent.Class; c != crawler.Named && c != crawler.Person {
 		return false
 	}
 	var id crawler.Identity
@@ -115,21 +138,15 @@ func (v *judgement) isBrowser() bool {
 
 // timesSuffice reports whether the time of the request is exact enough to judge a
 // delay.
-func (v *judgement) timesSuffice(delay time.Duration) bool {
+func (v *Judged) timesSuffice(delay time.Duration) bool {
 	return v.exact || delay >= max(minDelay, time.Duration(2*v.resolution))
 }
 
-// timesSufficeFor reports whether the time of the request is exact enough to judge all
-// limits of a list.
-func (v *judgement) timesSufficeFor(limits []limit) bool {
-	return !slices.ContainsFunc(limits, func(l limit) bool { return l.per > 0 && !v.timesSuffice(l.per) })
-}
-
 // example returns the Example of a request with a verdict.
-func (v *judgement) example(m mask.Masker, verdict Verdict) Example {
+func (v *Judged) example(m mask.Masker, verdict Verdict) Example {
 	e := Example{
-		Input: v.input, LineNo: v.number, Host: v.host.Name, Client: m.Client(v.request.Client), Method: strings.Clone(v.request.Method),
-		Target: m.Target(v.request.Target), Agent: mask.Shortened(v.agent), Status: v.status, Verdict: verdict,
+		Input: v.input, LineNo: v.number, Host: v.Host, Client: m.Client(v.Client), Method: strings.Clone(v.Method),
+		Target: m.Target(v.Target), Agent: mask.Shortened(v.agent), Status: v.Status, Verdict: verdict,
 	}
 	if verdict.Layer == managed.HiddenLayer.String() && !m.Full { // hidden paths must not be shown
 		e.Target = mask.Hidden

@@ -24,15 +24,19 @@ const maxPending = 4096
 // pacer puts the requests of crawlers with a limited pace in order of time, and
 // applies the limits to them.
 type pacer struct {
-	waiting []*judgement // the earliest first
-	settle  func(*judgement)
+	waiting []*Judged // the earliest first
+	settle  func(*Judged)
 }
 
-// add adds a request, and judges those that no earlier request can precede. clock is
-// the latest time in the log so far.
-func (p *pacer) add(v *judgement, clock int64) {
-	i, _ := slices.BinarySearchFunc(p.waiting, v.at+1, func(w *judgement, at int64) int { return cmp.Compare(w.at, at) })
-	p.waiting = slices.Insert(p.waiting, i, v)
+// add adds a request. It judges the request at once if its pace is not limited, and those
+// that no earlier request can precede. clock is the latest time in the log so far.
+func (p *pacer) add(v *Judged, clock int64) {
+	if !v.timed || !slices.ContainsFunc(v.Rulings, func(r Ruling) bool { return r.Paced() }) {
+		p.settle(v)
+		return
+	}
+	i, _ := slices.BinarySearchFunc(p.waiting, v.at+1, func(w *Judged, at int64) int { return cmp.Compare(w.at, at) })
+	p.waiting = slices.Insert(p.waiting, i, v.clone())
 	p.release(clock - reorderWindow)
 }
 
@@ -43,50 +47,28 @@ func (p *pacer) release(until int64) {
 		v := p.waiting[0]
 		p.waiting[0] = nil
 		p.waiting = p.waiting[1:]
-		if v.now.Paced() && v.source != nil && v.crawler != nil {
-			v.applyPace(v.host.site.now)
-		}
-		if v.was != nil && v.was.Paced() {
-			v.host.was.now.paceOther(v, v.was)
+		for i := range v.Rulings {
+			if r := &v.Rulings[i]; r.Paced() {
+				r.pace(v)
+			}
 		}
 		p.settle(v)
 	}
 }
 
-// applyPace applies the limits of the pace to the decision by Site.Robots. Where the times
-// of the log are not exact enough for a limit, only Visit-time is applied.
-func (v *judgement) applyPace(line *timeline) {
-	own := line.limitsOf(v.now.Group)
-	line.pace(v, &v.now, v.now.Limits == nil || v.timesSufficeFor(own))
-	decided := 0
-	switch {
-	case v.now.Action == judge.Pass:
-	case v.now.Reason == limits.Reason:
-		v.source.count(v.source.limitKey(&v.now), v.crawler, true)
-	default:
-		decided = v.source.paceLine(&v.now, own)
-	}
-	if v.now.Limits == nil {
+// pace applies the limits of the pace to a decision. Where the times of the log are not
+// exact enough for a limit, only Visit-time is applied.
+func (r *Ruling) pace(v *Judged) {
+	before, line := r.Decision, r.line
+	line.replay.Pace(&v.Request, &r.Decision, line.limits.Enter(new(limits.Request), &v.Request, &r.Decision, nil))
+	if r.Action == judge.Pass || r.Reason == judge.VisitTime {
 		return
 	}
-	for _, l := range own {
-		v.source.count(ruleKey{line: l.line}, v.crawler, l.line == decided)
+	judged := v.timesSuffice(line.limits.Shortest)
+	if r.Reason != limits.Reason {
+		judged = !slices.ContainsFunc(line.limitsOf(r.Group), func(l limit) bool { return l.per > 0 && !v.timesSuffice(l.per) })
 	}
-}
-
-// paceOther applies the limits to a decision that is not by Site.Robots.
-func (t *timeline) paceOther(v *judgement, d *judge.Decision) {
-	t.pace(v, d, d.Limits == nil || v.timesSufficeFor(t.limitsOf(d.Group)))
-}
-
-// pace applies the limits to one of the decisions on a request.
-func (t *timeline) pace(v *judgement, d *judge.Decision, judged bool) {
-	before := *d
-	t.replay.Pace(&v.request, d, t.limits.Enter(new(limits.Request), &v.request, d, nil))
-	if d.Reason == limits.Reason {
-		judged = v.timesSuffice(t.limits.Shortest)
-	}
-	if d.Action != judge.Pass && d.Reason != judge.VisitTime && !judged {
-		*d = before
+	if !judged {
+		r.Decision = before
 	}
 }

@@ -184,6 +184,23 @@ func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
 	}
 }
 
+// countRuling counts a request of a crawler at the line that decided, and at those that
+// limit the pace of its group.
+func (s *source) countRuling(r *Ruling, v *Judged) {
+	key, decided := s.lineOf(&r.Decision)
+	if r.Limits != nil && v.timed {
+		for _, l := range s.timeline.limitsOf(r.Group) {
+			own := ruleKey{line: l.line}
+			isBy := decided && own == key
+			s.count(own, v.crawler, isBy && r.Action == judge.Throttle)
+			decided = decided && !isBy
+		}
+	}
+	if decided {
+		s.count(key, v.crawler, r.Action != judge.Pass)
+	}
+}
+
 // merge moves the counts of one crawler to another.
 func (s *source) merge(from, to *crawlerTally) {
 	for _, t := range s.rules {

@@ -11,12 +11,10 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
-	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -121,7 +119,7 @@ func newStrangers() *strangers {
 
 // count counts a request of a person. reads is true if it is for a page, and the address
 // has requested readerPages others of the host.
-func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, kind requestKind, clock int64) (reads bool) {
+func (s *strangers) count(e *logformat.Entry, v *Judged, kind requestKind, clock int64) (reads bool) {
 	s.release(clock - lonelyFor)
 	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
 		countIf(&s.coarse, !v.host.Rest)
@@ -139,7 +137,7 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 	switch {
 	case len(e.Fields[logformat.SecPurpose]) > 0: // a prefetch
 		return false
-	case kind != documentKind || e.Authorized || !v.request.Reads():
+	case kind != documentKind || e.Authorized || !v.Reads():
 		who.others = true
 		return false
 	}
@@ -147,10 +145,10 @@ func (s *strangers) count(e *logformat.Entry, v *judgement, rules *judge.Rules, 
 		who.pages++
 	}
 	s.pages += weight
-	if target.IsFeed(e.Target) || rules.Hides(e.Target) { // which must not be shown
+	if target.IsFeed(e.Target) || v.now().Rules.Hides(e.Target) { // which must not be shown
 		return reads
 	}
-	sum := costOf(e)
+	sum := v.Sum
 	sum.Requests, sum.Octets, sum.Seconds = weight, sum.Octets*weight, sum.Seconds*float64(weight)
 	if len(s.waiting) == maxWaiting {
 		s.release(s.waiting[0].at)
@@ -342,10 +340,10 @@ func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm
 			}
 		}
 	}
-	err = a.eachRequest(ctx, func(l *logfile.Log) {
-		v := &a.current
-		if rules := a.judge(l); v.host.site == a.sites[index] && v.now.Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
-			a.strangers.count(&l.Entry, v, rules, kindOf(&l.Entry), a.clock)
+	err = a.eachRequest(ctx, func(e *logformat.Entry, v *Judged) {
+		v.decide(v.host.lines)
+		if v.host.site == a.sites[index] && v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
+			a.strangers.count(e, v, kindOf(e), a.clock)
 		}
 	})
 	a.strangers.release(math.MaxInt64)

@@ -47,7 +47,7 @@ func (t *traffic) count(e *logformat.Entry, isPerson bool) {
 }
 
 // countRefused counts a request of a robot as refused.
-func (t *traffic) countRefused(v *judgement) {
+func (t *traffic) countRefused(v *Judged) {
 	if v.timed {
 		t.at(v.at).Refused++
 	}
@@ -120,21 +120,21 @@ type outcomes struct {
 }
 
 // countRequest counts a request, whatever the verdict.
-func (o *outcomes) countRequest(v *judgement) {
-	if v.source != nil {
-		v.source.Requests++
+func (o *outcomes) countRequest(v *Judged) {
+	if v.now().Known() {
+		v.now().source.Requests++
 		o.Judged++
 	}
 }
 
 // countRefused counts a request of a crawler that is refused.
-func (o *outcomes) countRefused(v *judgement) {
-	countIf(&o.Denied, v.now.Action == judge.Deny)
-	countIf(&o.Throttled, v.now.Action == judge.Throttle)
-	*o.reasons.of(v.now.Reason.String())++
+func (o *outcomes) countRefused(v *Judged) {
+	countIf(&o.Denied, v.now().Action == judge.Deny)
+	countIf(&o.Throttled, v.now().Action == judge.Throttle)
+	*o.reasons.of(v.now().Reason.String())++
 	isSearch := v.crawler.isSearch()
-	countIf(&o.Search, isSearch && v.now.Claim.State != claim.Impostor)
-	countIf(&o.SearchVerified, isSearch && v.now.Claim.State == claim.Verified)
+	countIf(&o.Search, isSearch && v.now().Claim.State != claim.Impostor)
+	countIf(&o.SearchVerified, isSearch && v.now().Claim.State == claim.Verified)
 	countIf(&o.Browsers, v.isBrowser())
 }
 
@@ -177,23 +177,22 @@ func costOf(e *logformat.Entry) cost.Sum {
 	return cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9}
 }
 
-// count adds the costs of a request.
-func (c *costs) count(e *logformat.Entry) {
-	c.All.Add(costOf(e))
-	countIf(&c.Timed, e.Lasted)
+// count adds the costs of a request. timed says that the log has its duration.
+func (c *costs) count(v *Judged, timed bool) {
+	c.All.Add(v.Sum)
+	countIf(&c.Timed, timed)
 }
 
 // countRobot adds the costs of a request of a robot to those of its crawler and its
 // path.
-func (c *costs) countRobot(e *logformat.Entry, v *judgement, m mask.Masker) {
-	sum := costOf(e)
-	v.crawler.Seconds += sum.Seconds
-	c.Robots.Add(sum)
-	target := e.Target
-	if v.now.Layer == managed.HiddenLayer && !m.Full { // hidden paths must not be shown
+func (c *costs) countRobot(v *Judged, m mask.Masker) {
+	v.crawler.Seconds += v.Seconds
+	c.Robots.Add(v.Sum)
+	target := v.Target
+	if v.now().Layer == managed.HiddenLayer && !m.Full { // hidden paths must not be shown
 		target = mask.Hidden
 	}
-	c.paths.Add(v.crawler.Name, target, sum)
+	c.paths.Add(v.crawler.Name, target, v.Sum)
 }
 
 // LoneAddresses is the name of the clients of Costs.Lone.

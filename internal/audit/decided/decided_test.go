@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -250,8 +249,8 @@ func FuzzLog(f *testing.F) {
 		q := new(Query)
 		a := &asker{Query: q, rows: make(map[rowKey]*Row)}
 		for l := range strings.SplitSeq(text, "\n") {
-			j := &audit.Judged{Log: new(logfile.Log), By: new(judge.Decision)}
-			if format.Parse([]byte(l), &j.Entry) == logformat.None {
+			j := &audit.Judged{Log: new(logfile.Log), Rulings: make([]audit.Ruling, 1)}
+			if format.Parse([]byte(l), &j.Log.Entry) == logformat.None {
 				a.count(j)
 			}
 		}

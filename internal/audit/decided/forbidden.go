@@ -26,16 +26,16 @@ func Forbidden(ctx context.Context, q *Query, name string, show func(*Request) e
 	decisions := false
 	_, err := audit.Each(ctx, q.Options, func(j *audit.Judged) {
 		d := logged(j)
-		if d == nil && j.Rules != nil {
-			own := verdict.Of(j.By)
+		if d == nil && j.Rulings[0].Known() {
+			own := verdict.Of(&j.Rulings[0].Decision)
 			d = &own
 		}
 		decisions = decisions || d != nil
 		if d == nil || !strings.EqualFold(d.Crawler, name) || d.Reason != judge.Disallowed.String() ||
-			!q.selects(&j.Entry) {
+			!q.selects(&j.Log.Entry) {
 			return
 		}
-		full := q.Full || !ofPeople(&j.By.Agent)
+		full := q.Full || !ofPeople(&j.Rulings[0].Agent)
 		r := newRequest(j, mask.Masker{Full: full}, mask.Masker{Full: q.Full}, d)
 		if err := show(&r); err != nil {
 			stop(err)

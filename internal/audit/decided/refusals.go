@@ -69,8 +69,8 @@ func Ask(ctx context.Context, q *Query) (*Refusals, error) {
 		Shown: []Request{}, Narrow: len(q.Clients) > 0 || !q.From.IsZero(), Masked: !q.Full}}
 	anything := false
 	r, err := audit.Each(ctx, q.Options, func(j *audit.Judged) {
-		anything = anything || len(j.Entry.Robots) > 0
-		if q.selects(&j.Entry) {
+		anything = anything || len(j.Log.Entry.Robots) > 0
+		if q.selects(&j.Log.Entry) {
 			a.count(j)
 		}
 	})
@@ -137,9 +137,9 @@ func (a *asker) add(j *audit.Judged, d *verdict.Decision) {
 				}
 			}
 		}
-		row = &Row{First: stamp(&j.Entry), rowKey: key}
+		row = &Row{First: stamp(&j.Log.Entry), rowKey: key}
 		a.rows[key] = row
 	}
 	row.Requests++
-	row.Last = stamp(&j.Entry)
+	row.Last = stamp(&j.Log.Entry)
 }

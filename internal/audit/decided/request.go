@@ -48,10 +48,10 @@ type Request struct {
 
 // newRequest returns a request that shares no memory with the log. With a nil decision, it has none.
 func newRequest(j *audit.Judged, client, target mask.Masker, d *verdict.Decision) Request {
-	e := &j.Entry
+	e := &j.Log.Entry
 	r := Request{
 		Time: stamp(e), Host: j.Host, Client: client.Client(mask.Shortened(e.Client)), Method: mask.Shortened(e.Method),
-		Target: target.Target(e.Target), Agent: mask.Shortened(e.UserAgent()), Status: e.Status, Log: j.Name, Line: j.Number, Robots: d,
+		Target: target.Target(e.Target), Agent: mask.Shortened(e.UserAgent()), Status: e.Status, Log: j.Log.Name, Line: j.Log.Number, Robots: d,
 	}
 	if client.Full && (e.Remote == "" || e.Remote == e.Client) { // else it is the port of a proxy
 		r.Port = mask.Shortened(e.Port)
@@ -79,7 +79,7 @@ const maxDecision = 4096
 // logged returns the decision that Caddy's log has of the current request; nil if it has none.
 func logged(j *audit.Judged) *verdict.Decision {
 	d := new(verdict.Decision)
-	if b := j.Entry.Robots; len(b) == 0 || len(b) > maxDecision || json.Unmarshal(b, d) != nil || d.Action == "" {
+	if b := j.Log.Entry.Robots; len(b) == 0 || len(b) > maxDecision || json.Unmarshal(b, d) != nil || d.Action == "" {
 		return nil
 	}
 	if d.Layer == judge.FileLayer.String() {

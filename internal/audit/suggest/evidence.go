@@ -36,7 +36,7 @@ type tally struct {
 // maxAddresses is the largest number of addresses that a tally tells apart.
 const maxAddresses = 1000
 
-func (t *tally) add(r *audit.Replayed) {
+func (t *tally) add(r *audit.Judged) {
 	t.merge(&tally{Sum: r.Sum, targets: xxhash.Sum64String(r.Target)})
 	t.addAddress(xxhash.Sum64String(r.Client))
 }
@@ -99,10 +99,10 @@ func newSurvey(costs *audit.Costs) *survey {
 }
 
 // count counts a request.
-func (s *survey) count(r *audit.Replayed) {
+func (s *survey) count(r *audit.Judged) {
 	s.whole.Add(r.Sum)
 	answered := r.Status > 0 && r.Status < 400
-	d := &r.Decisions[0]
+	d := &r.Rulings[0]
 	if judge.IsRobotsTxt(r.Target) {
 		return
 	}
@@ -137,7 +137,7 @@ func (s *survey) count(r *audit.Replayed) {
 
 // isFromElsewhere reports whether the Referer is a page of another site, such as a
 // search engine.
-func isFromElsewhere(r *audit.Replayed) bool {
+func isFromElsewhere(r *audit.Judged) bool {
 	u, err := url.Parse(r.Referer)
 	return err == nil && u.Host != "" && !strings.EqualFold(u.Hostname(), r.Host)
 }

@@ -171,14 +171,14 @@ func (s *suggester) try(ctx context.Context, versions []audit.Site) (*trial, err
 }
 
 // count counts a request by the decisions on it, first that without a change.
-func (t *trial) count(r *audit.Replayed) {
-	d := &r.Decisions[0]
+func (t *trial) count(r *audit.Judged) {
+	d := &r.Rulings[0]
 	if d.Action != judge.Pass {
 		return
 	}
 	refused := uint64(0)
 	for i := range t.saved {
-		if r.Decisions[i+1].Action == judge.Pass {
+		if r.Rulings[i+1].Action == judge.Pass {
 			continue
 		}
 		refused |= 1 << i
