@@ -59,7 +59,6 @@ type auditor struct {
 	hosts       *hosts
 	crawlers    crawlers
 	people      people
-	embedders   embedders
 	strangers   *strangers
 	traffic     traffic
 	reliability reliability
@@ -212,7 +211,7 @@ func (a *auditor) countBrowser(e *logformat.Entry, v *Judged) {
 	kind := kindOf(e)
 	reads := a.strangers.count(e, v, kind, a.clock)
 	if exact {
-		a.embedders.count(v.agent, v.host, kind, reads)
+		a.strangers.countAgent(v, kind, reads)
 	}
 }
 

@@ -78,7 +78,7 @@ func (a *auditor) findings(r *Report) []Finding {
 	}
 	slices.SortStableFunc(list, func(f, g Finding) int { return cmp.Compare(harm(g), harm(f)) })
 	if r.Strangers.Few && len(disguised) > 0 { // before what it is about
-		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.embedders.tooFew()})
+		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.strangers.tooFew()})
 	}
 	return list
 }

@@ -215,7 +215,7 @@ func (a *auditor) report() *Report {
 	a.people.report(r)
 	r.Hosts = a.hosts.report()
 	r.Addresses, r.Estimated = a.reliability.addresses.count()
-	a.strangers.report(r, a.embedders.evidence(), a.reliability.few(r.Requests))
+	a.strangers.report(r, a.reliability.few(r.Requests))
 	a.crawlers.report(r)
 	r.Costs = a.costs.report(r.Strangers.Paths)
 	for _, src := range a.allSources() {

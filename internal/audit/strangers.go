@@ -52,10 +52,16 @@ const (
 	maxVisitors = 1 << 16
 	maxWaiting  = 1 << 15
 	readerPages = 2
-	maxTrees    = 4 // hosts with Paths
+	maxHosted   = 4 // hosts with Paths
 	saidPaths   = 3 // in the finding
 	// A path that lone addresses requested less often is not called theirs.
 	lonelyRequests = 100
+	// A User-Agent with embeddingPages pages that are not the first ones of an address says
+	// whether browsers fetch files of the host: if more than half do. From embeddingAgents on,
+	// it is certain.
+	embeddingPages  = 2
+	embeddingAgents = 10
+	agentCells      = 1 << 12
 	// After exactPages pages, every nth address, by its hash, stands for n.
 	exactPages = 1 << 14
 	nth        = 8
@@ -100,6 +106,16 @@ type stranger struct {
 	lone   bool // the request itself may be that of a lone address
 }
 
+// hostPages is what is counted of the pages of a host.
+type hostPages struct {
+	paths *cost.Tree
+	// agents are the User-Agents of browsers, by hash: those with the same one count as one.
+	agents [agentCells]struct {
+		read  uint8 // pages of addresses that had requested others, at most embeddingPages
+		files bool  // it fetched files
+	}
+}
+
 // strangers finds the pages of lone addresses.
 type strangers struct {
 	visitors *visitors
@@ -108,11 +124,14 @@ type strangers struct {
 	coarse   int64 // requests whose time is not exact to a second
 	most     int64 // pages that are not estimated
 	settle   func(*stranger)
-	paths    map[*hostTally]*cost.Tree
+	hosts    map[*hostTally]*hostPages
+	// readers are the User-Agents of browsers that read several pages, and fetched those of
+	// them that fetched files; see fetches.
+	readers, fetched int
 }
 
 func newStrangers() *strangers {
-	s := &strangers{visitors: new(visitors), most: exactPages, paths: make(map[*hostTally]*cost.Tree)}
+	s := &strangers{visitors: new(visitors), most: exactPages, hosts: make(map[*hostTally]*hostPages)}
 	s.settle = s.addPath
 	return s
 }
@@ -195,16 +214,62 @@ const (
 	loneTime     = "time" // has the microseconds of loneClient as octets
 )
 
+// of returns the pages of a host; nil if there are too many hosts.
+func (s *strangers) of(host *hostTally) *hostPages {
+	if s.hosts[host] == nil && !host.Rest && len(s.hosts) < maxHosted {
+		s.hosts[host] = &hostPages{paths: cost.New()}
+	}
+	return s.hosts[host]
+}
+
+// countAgent counts a request with a browser's User-Agent. reads says that it is for a page,
+// and that the address had requested other pages before: most that storm a site have not.
+func (s *strangers) countAgent(v *Judged, kind requestKind, reads bool) {
+	pages := s.of(v.host)
+	if pages == nil {
+		return
+	}
+	agent := &pages.agents[xxhash.Sum64String(v.agent)%agentCells]
+	agent.files = agent.files || kind == embeddedKind
+	if reads && agent.read < embeddingPages {
+		agent.read++
+	}
+}
+
+// fetches reports whether most browsers that read several pages of a host fetch its files,
+// so that an address that fetches none is lone. It is sure if enough browsers say so.
+func (s *strangers) fetches(pages *hostPages) (most, sure bool) {
+	all, with := 0, 0
+	for i := range pages.agents {
+		if agent := &pages.agents[i]; agent.read == embeddingPages {
+			all++
+			if agent.files {
+				with++
+			}
+		}
+	}
+	s.readers, s.fetched = s.readers+all, s.fetched+with
+	return 2*with > all || all == 0, 2*with > all && all >= embeddingAgents
+}
+
+// tooFew says why it is not certain which addresses are lone.
+func (s *strangers) tooFew() string {
+	what := "no browser read several pages in this log."
+	if s.readers > 0 {
+		what = fmt.Sprintf("only %s of browsers read several pages in this log, and %d fetched images, styles or scripts.",
+			words.Plural(s.readers, "version", "versions"), s.fetched)
+	}
+	return "Too few to tell for certain: " + what +
+		" Where people's browsers fetch images, styles and scripts from another host, addresses that requested nothing else may be people."
+}
+
 // addPath counts a page for the report.
 func (s *strangers) addPath(p *stranger) {
-	tree := s.paths[p.host]
-	if tree == nil {
-		if len(s.paths) == maxTrees {
-			return
-		}
-		tree = cost.New()
-		s.paths[p.host] = tree
+	pages := s.of(p.host)
+	if pages == nil {
+		return
 	}
+	tree := pages.paths
 	if !p.lone {
 		tree.Add(othersClient, p.target, cost.Sum{Requests: p.Requests})
 		return
@@ -216,16 +281,17 @@ func (s *strangers) addPath(p *stranger) {
 }
 
 // report adds the strangers to a report. few says that the addresses are too few.
-func (s *strangers) report(r *Report, embedding map[*hostTally]evidence, few bool) {
+func (s *strangers) report(r *Report, few bool) {
 	s.release(math.MaxInt64)
 	r.Strangers.Paths = []StrangerPath{}
-	for host, tree := range s.paths {
-		if few || embedding[host] == filesElsewhere || embedding[host] == tooFew && s.pages < lonelyRequests {
+	for host, pages := range s.hosts {
+		most, sure := s.fetches(pages)
+		if few || !most || !sure && s.pages < lonelyRequests {
 			continue
 		}
 		r.Strangers.Known = true
-		r.Strangers.Few = r.Strangers.Few || embedding[host] == tooFew
-		for _, row := range tree.Rows(leastShare) {
+		r.Strangers.Few = r.Strangers.Few || !sure
+		for _, row := range pages.paths.Rows(leastShare) {
 			p := StrangerPath{Host: host.Name, Pattern: row.Pattern}
 			for _, c := range row.Clients {
 				switch c.Name {

@@ -49,7 +49,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(!r.Strangers.Known && a.strangers.pages >= lonelyRequests && !t.few(r.Requests), "no_strangers",
 		"Pages of addresses that request nothing else are not counted: of %d versions of browsers that read several pages, %d fetched images, "+
 			"styles or scripts from these hosts. It takes more than half of them.",
-		a.embedders.readers, a.embedders.fetched)
+		a.strangers.readers, a.strangers.fetched)
 	warn(a.crawlers.evicted, "many_names",
 		"There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
