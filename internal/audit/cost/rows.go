@@ -23,7 +23,7 @@ type Row struct {
 // the row of the path above it. Then the tree is empty.
 func (t *Tree) Rows(least float64) []Row {
 	r := rows{least: least, whole: t.root.sumUp(), at: make(map[string]int)}
-	r.fold(t.root, place{})
+	r.fold(t.root)
 	if left := r.add(t.root, ""); len(left.costs) > 0 {
 		r.put("/"+varying, left)
 	}
