@@ -95,7 +95,7 @@ func (s *suggester) challenge(ctx context.Context) ([]audit.Suggestion, error) {
 }
 
 // stormedPaths returns the paths where most pages were those of lone addresses, whatever their
-// pace: of all ways to name these pages the best. rest is what all paths of the site have.
+// pace. rest is what all paths of the site have.
 func (s *suggester) stormedPaths(ctx context.Context) (chosen []stormed, rest audit.Storm, err error) {
 	patterns := s.mayBeStormed()
 	if len(patterns) == 0 {
@@ -106,24 +106,13 @@ func (s *suggester) stormedPaths(ctx context.Context) (chosen []stormed, rest au
 	if err != nil {
 		return nil, rest, err
 	}
-	var sets [3][]stormed // by the number of segments * at their begin
+	var all []stormed
 	for i, pattern := range patterns {
 		if storm := storms[i]; 2*storm.Lone > storm.Pages && storm.Held.Requests <= stormPages*storm.Addresses {
-			n := min(leadingStars(pattern), 2)
-			sets[n] = append(sets[n], stormed{pattern, storm})
+			all = append(all, stormed{pattern, storm})
 		}
 	}
-	for _, set := range sets {
-		if other := narrowest(set); worth(other) > worth(chosen) {
-			chosen = other
-		}
-	}
-	return chosen, storms[len(patterns)], nil
-}
-
-// leadingStars returns the number of segments * at the begin of a pattern.
-func leadingStars(pattern string) int {
-	return (len(pattern) - len(strings.TrimLeft(pattern, "/*"))) / 2
+	return narrowest(all), storms[len(patterns)], nil
 }
 
 // mayBeStormed returns the paths of the report that lone addresses requested, those above
@@ -176,7 +165,7 @@ func narrowest(all []stormed) (chosen []stormed) {
 		near := slices.DeleteFunc(slices.Clone(all), func(one stormed) bool { return 10*one.Held.Requests < 9*most })
 		best := slices.MinFunc(near, func(a, b stormed) int {
 			length := cmp.Compare(len(b.pattern), len(a.pattern))
-			if leadingStars(a.pattern) > 0 && leadingStars(b.pattern) > 0 {
+			if strings.HasPrefix(a.pattern, "/*") && strings.HasPrefix(b.pattern, "/*") {
 				length = -length
 			}
 			return cmp.Or(cmp.Compare(a.Pages, b.Pages), length, strings.Compare(b.pattern, a.pattern))
@@ -185,15 +174,6 @@ func narrowest(all []stormed) (chosen []stormed) {
 		all = slices.DeleteFunc(all, func(one stormed) bool { return overlap(one.pattern, best.pattern) })
 	}
 	return chosen
-}
-
-// worth returns how many more pages of lone addresses than of others the paths have, less
-// 5 % for each pattern.
-func worth(list []stormed) (n int64) {
-	for _, one := range list {
-		n += 2*one.Lone - one.Pages
-	}
-	return n * int64(20-len(list)) / 20
 }
 
 // overlap reports whether two patterns may match the same path.
