@@ -99,7 +99,6 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 		costs: costs{paths: cost.New()}}
 	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
-	a.crawlers.merge = a.mergeCrawlers
 	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err
 	}
@@ -228,18 +227,6 @@ func (a *auditor) settle(v *Judged) {
 	}
 	if v.isComparable() {
 		a.against.count(v)
-	}
-}
-
-// mergeCrawlers moves the counts of one crawler at all rules to another crawler.
-func (a *auditor) mergeCrawlers(from, to *crawlerTally) {
-	for _, src := range a.allSources() {
-		src.merge(from, to)
-	}
-	for _, v := range a.pacer.waiting {
-		if v.crawler == from {
-			v.crawler = to
-		}
 	}
 }
 

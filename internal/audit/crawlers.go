@@ -88,8 +88,7 @@ type crawlers struct {
 	listed   map[string]*crawlerTally // by the registry's name
 	unlisted map[string]*crawlerTally // by the token in lower case
 	rest     map[crawler.Class]*crawlerTally
-	evicted  bool                         // the counts of unlisted crawlers may be too low
-	merge    func(from, to *crawlerTally) // moves the counts at the rules
+	evicted  bool // the counts of unlisted crawlers may be too low
 }
 
 // crawlerTally counts what one crawler did.
@@ -147,7 +146,6 @@ func (c *crawlers) moveToRest(keep int) {
 		rest := valueOf(&c.rest, t.class, func() *crawlerTally { return newCrawlerTally(otherName, t.class, nil) })
 		rest.Rest = true
 		rest.add(t)
-		c.merge(t, rest)
 	}
 }
 
@@ -232,8 +230,9 @@ func (c *crawlers) all() []*crawlerTally {
 // report adds the crawlers to the report.
 func (c *crawlers) report(r *Report) {
 	for _, t := range c.all() {
-		r.Crawlers = append(r.Crawlers, t.report())
-		r.Estimated = r.Estimated || t.addresses.sketch != nil
+		c := t.report()
+		r.Crawlers = append(r.Crawlers, c)
+		r.Estimated = r.Estimated || c.Addresses > exactHashes
 	}
 }
 

@@ -194,7 +194,7 @@ func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) 
 			l := lineRefusing{place: a.place(src.Name, r), named: r.Layer == judge.FileLayer.String() && r.Group != "*", pace: r.Kind != "allow" &&
 				r.Kind != "disallow"}
 			for _, t := range tallies {
-				if n := rule.crawlers[t]; n != nil {
+				if n := rule.crawlers[t.Name]; n != nil {
 					l.refused += n.Denied
 				}
 			}

@@ -102,7 +102,6 @@ func (f hostFilter) selects(raw string) bool {
 type hosts struct {
 	sites []*site
 	was   []*site               // of Options.Was; nil without
-	raw   map[string]*hostTally // by the host as clients sent it
 	named map[string]*hostTally // by the normalized host
 	rest  *hostTally            // of hosts for which there was no room
 }
@@ -119,14 +118,13 @@ type hostTally struct {
 
 // Limits for hosts.
 const (
-	maxHosts    = 10_000 // counted separately
-	maxRawHosts = 20_000
-	topHosts    = 100 // in the report
+	maxHosts = 10_000 // counted separately
+	topHosts = 100    // in the report
 )
 
 // newHosts returns hosts that belong to sites and, with Options.Was, to was.
 func newHosts(sites, was []*site) *hosts {
-	h := &hosts{sites: sites, was: was, raw: make(map[string]*hostTally), named: make(map[string]*hostTally)}
+	h := &hosts{sites: sites, was: was, named: make(map[string]*hostTally)}
 	h.rest = h.newTally(judge.Origin{})
 	h.rest.Name, h.rest.Rest = otherName, true
 	return h
@@ -145,11 +143,8 @@ func (h *hosts) newTally(origin judge.Origin) *hostTally {
 
 // of returns the tally of a host as a client sent it.
 func (h *hosts) of(raw string) *hostTally {
-	if t := h.raw[raw]; t != nil {
+	if t := h.named[raw]; t != nil { // most are written so
 		return t
-	}
-	if len(h.raw) >= maxRawHosts {
-		clear(h.raw)
 	}
 	origin := judge.NewOrigin("", raw, 0)
 	origin.Host = strings.Clone(origin.Host)
@@ -167,7 +162,6 @@ func (h *hosts) of(raw string) *hostTally {
 			t.was.addHost(origin.Host)
 		}
 	}
-	h.raw[strings.Clone(raw)] = t
 	return t
 }
 

@@ -108,7 +108,7 @@ type ruleKey struct {
 // ruleTally counts the requests that a rule decided.
 type ruleTally struct {
 	rule     Line
-	crawlers map[*crawlerTally]*LineCrawler
+	crawlers map[string]*LineCrawler // by name; see maxNames
 }
 
 // addSources parses versions of a robots.txt, and sorts them by time.
@@ -176,7 +176,11 @@ func (s *source) addRule(line int, group, kind string) {
 // count counts a request of a crawler that a rule decided.
 func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
 	if t := s.rules[key]; t != nil {
-		of := valueOf(&t.crawlers, c, func() *LineCrawler { return new(LineCrawler) })
+		name := c.Name
+		if !c.Known && len(t.crawlers) >= maxNames {
+			name = otherName
+		}
+		of := valueOf(&t.crawlers, name, func() *LineCrawler { return &LineCrawler{Name: name} })
 		t.rule.Applied++
 		of.Applied++
 		countIf(&t.rule.Denied, denied)
@@ -198,18 +202,6 @@ func (s *source) countRuling(r *Ruling, v *Judged) {
 	}
 	if decided {
 		s.count(key, v.crawler, r.Action != judge.Pass)
-	}
-}
-
-// merge moves the counts of one crawler to another.
-func (s *source) merge(from, to *crawlerTally) {
-	for _, t := range s.rules {
-		if was := t.crawlers[from]; was != nil {
-			delete(t.crawlers, from)
-			now := valueOf(&t.crawlers, to, func() *LineCrawler { return new(LineCrawler) })
-			now.Applied += was.Applied
-			now.Denied += was.Denied
-		}
 	}
 }
 
@@ -296,8 +288,8 @@ func (s *source) report() (Source, []Line) {
 	for _, t := range s.rules {
 		rule := t.rule
 		rule.Source, rule.Crawlers = s.index, []LineCrawler{}
-		for c, rc := range t.crawlers {
-			rule.Crawlers = append(rule.Crawlers, LineCrawler{c.Name, rc.Applied, rc.Denied})
+		for _, c := range t.crawlers {
+			rule.Crawlers = append(rule.Crawlers, *c)
 		}
 		sortMost(rule.Crawlers, func(c *LineCrawler) (int64, string) { return c.Applied, c.Name })
 		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), maxRuleCrawlers)]
