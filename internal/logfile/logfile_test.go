@@ -218,7 +218,7 @@ func TestErrors(t *testing.T) {
 		file File
 		want string
 	}{
-		"unknown words before lines": {file: inMemory("x.log", `a b 192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"`+"\n", new(int)),
+		"no client": {file: inMemory("x.log", `300.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"`+"\n", new(int)),
 			want: "x.log has no known format: write Caddy's, combined or nginx's JSON. Its first line has no client where the log has it"},
 		"no log":     {file: inMemory("x.log", "a b c\n", new(int)), want: "x.log has no known format: write Caddy's"},
 		"no agents":  {file: inMemory("x.log", "192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n", new(int)), want: "x.log has no User-Agents"},

@@ -160,13 +160,13 @@ func TestNoClient(t *testing.T) {
 		want               Problem
 		client, host, user string
 	}{
-		{line: "unknown words 192.0.2.1", want: badClient},
-		{line: "web-1 nginx 192.0.2.1", want: badClient},
+		{line: "unknown words 192.0.2.1", client: "192.0.2.1"},
+		{line: "web-1 nginx 192.0.2.1", client: "192.0.2.1"},
 		{line: "access.log:2001:db8::1", want: badClient},
 		{line: "access.log:12:192.0.2.1", client: "192.0.2.1"},
-		{line: "<190>1 2026-11-07T11:59:00Z 192.0.2.1", want: badClient},
-		{line: "2026-11-07T12:00:00Z web1 192.0.2.1", want: badHost},
-		{line: "a=b 192.0.2.1", want: badHost},
+		{line: "<190>1 2026-11-07T11:59:00Z 192.0.2.1", client: "192.0.2.1"},
+		{line: "2026-11-07T12:00:00Z web1 192.0.2.1", client: "192.0.2.1"},
+		{line: "a=b 192.0.2.1", client: "192.0.2.1"},
 		{line: "203.0.113.5 192.0.2.1", want: twoAddresses},
 		{line: "300.1.2.3", want: badClient},
 		{line: "2001:db8:0:0:0:0:0:1:443", want: badClient},

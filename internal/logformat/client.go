@@ -120,12 +120,17 @@ func (e *Entry) setClient(s string) Problem {
 // a tag, and what has the form of an address but is none, can not.
 func isName(s string) bool {
 	switch {
-	case s == "", len(s) > maxName, strings.ContainsFunc(s, isNoName), isTimeWord(s):
+	case s == "", len(s) > maxName, strings.ContainsFunc(s, isNoName), isTime(s):
 		return false
 	case strings.Contains(s, ":"): // 2001:db8:x:x
 		return strings.Count(s, ":") > 1 && strings.Trim(s, "0123456789abcdefABCDEF:.xX*") == "" && strings.ContainsAny(s, "xX*")
 	}
 	return strings.Count(s, ".") < 3 || strings.Trim(s, "0123456789.") != ""
+}
+
+// isTime reports whether a word is a date or a clock time.
+func isTime(s string) bool {
+	return strings.Trim(s, "0123456789:-/.,TZ+") == "" && strings.ContainsAny(s, ":-/")
 }
 
 // isNoName reports whether a rune is in nothing that stands for a client.

@@ -55,7 +55,7 @@ func (p *commonLog) parse(line []byte, e *Entry) Problem {
 		return badTime
 	}
 	e.setTime(at)
-	if problem := p.head(view(line[:begin]), e); problem != None {
+	if problem := p.head(view(plain(line[:begin])), e); problem != None {
 		return problem
 	}
 	rest := line[end+len(`] "`):]
@@ -89,64 +89,51 @@ func cutOr(line []byte, p Problem) Problem {
 }
 
 // head parses what is before the time: client, ident and user, with the host before
-// them or not, and prefixes before all. The user may contain blanks.
+// them or not, and a prefix before all. The user may contain blanks.
 func (p *commonLog) head(s string, e *Entry) Problem {
-	first, rest := cutWord(s)
+	first, rest, _ := strings.Cut(s, " ")
 	addr, ok := clientAddress(first)
 	if ok && rest == "- - " && len(first) == len(addr) { // most logs
 		e.Client = addr
 		return None
 	}
-	line := withoutPrefix(s)
-	first, rest = cutWord(line)
-	second, third := cutWord(rest)
-	next, _ := cutWord(third)
-	addr, isAddr := clientAddress(first)
-	isList := strings.HasSuffix(first, ",")
-	switch {
-	case !isList && startsClient(second):
-		if first == addr && !p.vhost {
-			return twoAddresses
-		}
-		return p.withHost(first, rest, len(line) < len(s), e)
-	case !isAddr && second == "-" && startsClient(next): // $host - $remote_addr
-		return p.withHost(first, third, len(line) < len(s), e)
-	case !isAddr && !isList && second != "-" && next == "-": // a client with a name
-		return p.withHost(first, rest, len(line) < len(s), e)
-	case !isAddr && !isList && second != "-" && second != "", first == "", first == "-" && third == "":
+	end := clientEnd(s)
+	for header := headerEnd(s, end); header > 0; header = headerEnd(s, end) {
+		s = s[header:]
+		end = clientEnd(s)
+	}
+	if end < 0 {
 		return badClient
 	}
-	return p.client(line, e)
+	user := strings.TrimSpace(s[end+len(" -"):])
+	e.Authorized = user != "" && user != "-"
+	before, _ := lastWord(s[:end])
+	for rest, word := lastWord(before); strings.HasSuffix(word, ","); rest, word = lastWord(before) { // a list of proxies
+		before = rest
+	}
+	if problem := e.setClient(withoutFile(strings.TrimSpace(s[len(before):end]))); problem != None {
+		return problem
+	}
+	return p.host(before, e)
 }
 
-// startsClient reports whether a word is the address of a client, or the first of a list.
-func startsClient(word string) bool { return strings.HasSuffix(word, ",") || isAddress(word) }
-
-// withHost parses the client after a host. After a prefix, a word that could be the name of
-// the server or of a container is not taken for the host of a request.
-func (p *commonLog) withHost(host, rest string, isPrefixed bool, e *Entry) Problem {
-	if !isHost(host) || isPrefixed && host != "localhost" && !strings.ContainsAny(host, ".:") {
-		return badHost
+// host parses what is before the client: nothing, a host, or a prefix. After a prefix, a
+// word that could be the name of the server or of a container is not taken for the host
+// of a request.
+func (p *commonLog) host(s string, e *Entry) Problem {
+	before, host := lastWord(s)
+	if host == "-" { // $host - $remote_addr
+		before, host = lastWord(before)
+	}
+	isPrefixed := strings.TrimSpace(before) != ""
+	switch {
+	case !isHost(host), isPrefixed && isServer(before, host):
+		return None
+	case !p.vhost && isAddress(host) && !strings.Contains(host, "]") && (isIPv4(host) || strings.Count(host, ":") > 1):
+		return twoAddresses
 	}
 	e.Host, p.vhost = host, true
-	return p.client(rest, e)
-}
-
-// client parses client, ident and user. Behind proxies, a list of addresses may be in
-// place of the client.
-func (p *commonLog) client(s string, e *Entry) Problem {
-	word, rest := cutWord(s)
-	for strings.HasSuffix(word, ",") {
-		word, rest = cutWord(rest)
-	}
-	_, user := cutWord(rest)
-	user = strings.TrimRight(user, " ")
-	e.Authorized = user != "" && user != "-"
-	problem := e.setClient(strings.TrimRight(s[:len(s)-len(rest)], " \t"))
-	if problem == None && !isAddress(e.Client) && len(user) > 1 && slices.ContainsFunc(strings.Fields(user), isAddress) {
-		return badClient // what seems to be the client's name may be a prefix
-	}
-	return problem
+	return None
 }
 
 // quoted parses up to a quotation mark that is not escaped and with whose rest ends

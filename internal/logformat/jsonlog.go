@@ -65,7 +65,7 @@ func (p *jsonLog) parse(line []byte, e *Entry) Problem {
 	p.walk.buf = p.walk.buf[:0]
 	var l jsonLine
 	if begin > 0 && line[begin-1] == '\t' {
-		p.head(line[:begin], e, &l)
+		p.head(plain(line[:begin]), e, &l)
 	}
 	return p.object(line[begin:], e, &l)
 }
@@ -99,7 +99,6 @@ func (p *jsonLog) columnTime(b []byte) (stamp, bool) {
 		}
 	}
 	for i := 0; i < len(b); i++ {
-		i += len(b) - i - len(withoutColours(view(b[i:])))
 		if s, ok := p.times.parse(b[i:]); ok {
 			p.skipped = i
 			return s, true

@@ -1,191 +1,81 @@
 package logformat
 
 import (
-	"slices"
+	"bytes"
+	"regexp"
 	"strings"
 )
 
-// What collectors put before a line, each with a blank after it and in any order:
-//
-//	<190>                                      priority (RFC 3164 and 5424)
-//	<190>1 TIME host app proc msg [id a="b"]   header of RFC 5424
-//	2026-11-07T12:00:00.5Z, 1794052800.5, …    time (docker logs -t, journalctl, ts, kubectl)
-//	Nov  7 12:00:00 host nginx[12]:            header of RFC 3164, and journalctl
-//	12:00:00 web.1  |                          source and bar (foreman, compose, pm2)
-//	stdout F                                   stream (CRI)
-//	[pod/web/nginx]                            source in brackets (kubectl --prefix)
-//	{app="web"}                                labels (logcli)
-//
-// The text is not the client's. So the first word that is none of these begins the line,
-// whatever looks like a prefix after it: a user's name may.
+// Collectors put words before a line: a time, a priority, the names of a server, a program
+// or a container. None of them is the client's; the client's text begins after its address,
+// with the user. So the first address with ident behind it is the client, whatever is
+// before it.
 
-// maxPrefixes is the number of parts that are taken away before a line.
-const maxPrefixes = 12
-
-// withoutPrefix returns what is after all prefixes at the beginning of s.
-func withoutPrefix(s string) string {
-	for range maxPrefixes {
-		s = withoutColours(s)
-		rest := withoutPart(s)
-		if len(rest) == len(s) {
+// clientEnd returns where the client ends in what is before the time of a line; -1 if there
+// is none. Ident, which follows, is always -.
+func clientEnd(s string) int {
+	for end := 0; ; end++ {
+		n := strings.Index(s[end:], " - ")
+		if n < 0 {
 			break
 		}
-		s = rest
-	}
-	return s
-}
-
-// withoutColours removes blanks and the control sequences of terminals at the beginning of s.
-func withoutColours(s string) string {
-	for {
-		s = strings.TrimLeft(s, " \t\ufeff")
-		_, rest, found := strings.Cut(s, "m")
-		if !found || !strings.HasPrefix(s, "\x1b[") {
-			return s
-		}
-		s = rest
-	}
-}
-
-// withoutPart removes one prefix at the beginning of s.
-func withoutPart(s string) string {
-	word, after := cutWord(s)
-	next, afterNext := cutWord(after)
-	switch {
-	case word == "":
-		return s
-	case isTag(word):
-		return after
-	case isTag(next): // the host before it
-		return afterNext
-	case isAddress(word):
-		return s
-	case isIPv4(word[strings.LastIndexByte(word, ':')+1:]): // grep: access.log:192.0.2.1
-		return s[strings.LastIndexByte(word, ':')+1:]
-	case s[0] == '<':
-		return withoutPriority(s)
-	case s[0] == '[', s[0] == '{' && !strings.HasPrefix(s, `{"`):
-		return withoutGroup(s)
-	case isTimeWord(word):
-		if isCapital(next) { // a time zone, or a level
-			return afterNext
-		}
-		return after
-	case slices.Contains(weekdays, word) && (isTimeWord(next) || slices.Contains(months, next)):
-		return after
-	case slices.Contains(months, word) && isNumber(next):
-		clock, rest := cutWord(afterNext)
-		if isNumber(clock) { // Nov 07 2026 12:00:00
-			clock, rest = cutWord(rest)
-		}
-		if isTimeWord(clock) {
-			return withoutHost(rest)
-		}
-	case word == "stdout" || word == "stderr":
-		if next == "F" || next == "P" {
-			return afterNext
-		}
-	case strings.HasPrefix(after, "| "):
-		return after[1:]
-	case isNumber(word) && (strings.HasPrefix(next, "<") || strings.HasPrefix(s, word+"\t")): // syslog over TCP; cat -n
-		return after
-	}
-	return s
-}
-
-// isCapital reports whether a word consists of capital letters.
-func isCapital(word string) bool {
-	return word != "" && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-}
-
-// withoutHost removes the host that RFC 3164 has after the time. If what follows is a
-// client's, there is none.
-func withoutHost(s string) string {
-	word, after := cutWord(s)
-	next, _ := cutWord(after)
-	if next == "-" || isTag(word) || strings.HasPrefix(next, "|") {
-		return s
-	}
-	return after
-}
-
-// withoutPriority removes the priority of a syslog message; with a version after it, the
-// header of RFC 5424 (section 6).
-func withoutPriority(s string) string {
-	priority, rest, found := strings.Cut(s[1:], ">")
-	if !found || len(priority) > 3 || !isNumber(priority) {
-		return s
-	}
-	if !strings.HasPrefix(rest, "1 ") {
-		return rest
-	}
-	for range 6 { // version, time, host, program, process, kind of message
-		_, rest = cutWord(rest)
-	}
-	rest, isNil := strings.CutPrefix(rest, "- ")
-	for !isNil && strings.HasPrefix(rest, "[") {
-		after := withoutGroup(rest)
-		if len(after) == len(rest) {
-			return s
-		}
-		rest, isNil = after, after[0] == ' '
-	}
-	if !isNil {
-		return s
-	}
-	return rest
-}
-
-// withoutGroup removes a part in brackets or braces. A bracket in quotation marks is text.
-func withoutGroup(s string) string {
-	end := byte(']')
-	if s[0] == '{' {
-		end = '}'
-	}
-	isText := false
-	for i := 1; i < len(s); i++ {
-		switch {
-		case s[i] == '"' && s[i-1] != '\\':
-			isText = !isText
-		case s[i] == s[0] && !isText:
-			return s
-		case s[i] == end && !isText && i+1 < len(s) && (s[i+1] == ' ' || s[i+1] == '['):
-			return s[i+1:]
+		end += n
+		if _, word := lastWord(s[:end]); isAddress(withoutFile(word)) {
+			return end
 		}
 	}
-	return s
-}
-
-// isTag reports whether a word ends the header of a syslog message, such as nginx[12]:
-func isTag(word string) bool {
-	return len(word) > 1 && strings.HasSuffix(word, ":") && !strings.HasSuffix(word, "::") && word != "unix:"
-}
-
-// cutWord returns the first word of s, and what is after it and the blanks behind it.
-func cutWord(s string) (word, rest string) {
-	i := strings.IndexAny(s, " \t")
-	if i < 0 {
-		return s, ""
+	rest, _ := lastWord(s) // the client has a name, or there is none
+	if rest, ident := lastWord(rest); ident == "-" {
+		return len(strings.TrimRight(rest, " \t"))
 	}
-	return s[:i], strings.TrimLeft(s[i:], " \t")
+	return -1
+}
+
+// lastWord returns the last word of s, and what is before it.
+func lastWord(s string) (before, word string) {
+	s = strings.TrimRight(s, " \t")
+	i := strings.LastIndexAny(s, " \t") + 1
+	return s[:i], s[i:]
+}
+
+// withoutFile removes what grep writes before an address: access.log:192.0.2.1
+func withoutFile(word string) string {
+	if i := strings.LastIndexByte(word, ':'); i >= 0 && isIPv4(word[i+1:]) && !isAddress(word) {
+		return word[i+1:]
+	}
+	return word
+}
+
+// isServer reports whether a word in a prefix is the name of a server or of a container, and
+// not the host of a request: it has no domain, or follows the time in a header of RFC 3164.
+func isServer(before, word string) bool {
+	return word != "localhost" && !strings.ContainsAny(word, ".:") || syslogTime.MatchString(before)
 }
 
 var (
-	months   = []string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"}
-	weekdays = []string{"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+	syslogTime = regexp.MustCompile(`(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d+ (\d{4} )?[\d:.]+ +$`)
+	// syslogHeader is that of RFC 5424, section 6: priority, version, time, host, program,
+	// process, kind of message, and data.
+	syslogHeader = regexp.MustCompile(`(^|\s)<\d{1,3}>1 (\S+ ){5}(-|(\[[^\s":\]]+( ([^"\]]|"([^"\\]|\\.)*")*)?\])+) `)
+	// decoration is what terminals and editors add: control sequences, a byte order mark.
+	decoration = regexp.MustCompile("\x1b\\[[0-9;]*m|\ufeff")
 )
 
-// isTimeWord reports whether a word is a date, a clock time, both, their zone (+0100), or
-// seconds since 1970; also TAI64N, which is @ and hexadecimal digits.
-func isTimeWord(word string) bool {
-	if len(word) == 25 && strings.HasPrefix(word, "@4") {
-		return strings.Trim(word[1:], "0123456789abcdef") == ""
+// headerEnd returns where a header of RFC 5424 ends that begins before what seems to be the
+// client, which may be the server's address in it; 0 if there is none.
+func headerEnd(s string, client int) int {
+	if strings.Contains(s, ">1 ") {
+		if at := syslogHeader.FindStringIndex(s); at != nil && at[0] < client {
+			return at[1]
+		}
 	}
-	if len(word) < len("+0100") || len(word) > 40 || isAddress(word) || !isDigit(word[0]) && word[0] != '+' && word[0] != '-' {
-		return false
+	return 0
+}
+
+// plain returns b without what terminals and editors add.
+func plain(b []byte) []byte {
+	if bytes.IndexByte(b, '\x1b') < 0 && bytes.IndexByte(b, '\xef') < 0 {
+		return b
 	}
-	if strings.Trim(word, "0123456789:-/.,TZ+") != "" {
-		return false
-	}
-	return strings.ContainsAny(word[1:], ":-/") || strings.ContainsAny(word[:1], "+-") || len(word) >= len("1794052800")
+	return decoration.ReplaceAll(b, nil)
 }
