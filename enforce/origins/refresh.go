@@ -71,7 +71,7 @@ func (p *Table) refresh(ctx context.Context, e *entry) (ev FetchEvent, ok bool) 
 			if !f.event.Held {
 				return f.event, f.ok
 			}
-			await(ctx, p, time.After(time.Until(time.Unix(0, e.nextFetch.Load()))))
+			await(ctx, p, time.After(time.Unix(0, e.nextFetch.Load()).Sub(p.cfg.Now())))
 		default:
 		}
 	}
