@@ -41,7 +41,6 @@ const adminPrefix = "/robots/"
 //	GET  /robots/origins        the robots.txt in force for each origin: id, text, broken, grace, offset, limit
 //	GET  /robots/lines          the lines that decided, with their counts: id, refused, offset, limit
 //	GET  /robots/recent         the last refused requests, at most 1,000: after, limit
-//	GET  /robots/budgets        the limits of a crawler, and what it has used of them: crawler (required), offset, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
 //	GET  /robots/health         problems with advice, sections of features, and the state of memory
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on

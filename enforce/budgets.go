@@ -8,69 +8,43 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Budget identifies a budget of a crawler at one origin. How much of it is
-// used is in the limiter, under Key: see throttle.Limiter.
-type Budget struct {
-	Key       throttle.Key
-	Limits    *throttle.Limits // the rate limits
-	Group     *robots.Group    // the group that sets them
-	Rules     *judge.Rules
-	Pool      bool // the budget that all clients with an unverified claim to be this crawler share
-	Impostors bool // only impostors use the budget
-	// PerAddr reports that each client address has its own budget. Then Key is
-	// not the key of a budget: Key.Client returns the key for an address.
-	PerAddr bool
+// BudgetsOf returns the keys of the budgets of a step that a crawler can use, without those
+// that each client address has, and perAddr if there are such. verifiable says that claims
+// to be it can be verified.
+type BudgetsOf func(rules *judge.Rules, a *crawler.Agent, verifiable bool) (keys []throttle.Key, perAddr bool)
 
-	// Line is the line of the configuration that limits it; nil for a budget of a group.
-	Line *judge.Place
-	// AtOnce is how many requests may be in flight, and InFlight how many are: then there are
-	// no Limits. It is 0 for all other budgets.
-	AtOnce, InFlight int
-	// Sharers says which crawlers share the budget, if several do; "" otherwise.
-	Sharers string
-}
-
-// BudgetsOf lists the budgets of a step that a crawler can use. verifiable says that claims to
-// be it can be verified.
-type BudgetsOf func(rules *judge.Rules, a *crawler.Agent, verifiable bool) []Budget
-
-// Budgets returns the budgets of a crawler at an origin: its own and, if claims
-// to be this crawler can be verified, the one that unverified claims share, and
-// that of impostors if they are not denied. Those of steps, which more lists, follow. For invented, see
-// Request.Invented. It returns nil if nothing limits the crawler.
-func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool, more ...BudgetsOf) (list []Budget) {
+// Budgets returns the keys of the budgets of a crawler at an origin: its own and, if claims
+// to be this crawler can be verified, the one that unverified claims share, and that of
+// impostors if they are not denied. Those of steps, which more lists, follow. The keys of
+// budgets that each client address has are not among them; perAddr reports that there are
+// such. For invented, see Request.Invented.
+func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool, more ...BudgetsOf) (keys []throttle.Key, perAddr bool) {
 	rules := e.origins.RulesOf(origin)
 	if rules == nil {
-		return nil
+		return nil, false
 	}
-	group, limits := rules.Group(a), rules.Limits(a)
 	v := e.settings.Verification
 	verifiable := v != nil && a.Crawler != nil && v.Checker.Verifiable(a.Crawler)
-	if limits != nil {
-		r, s := &judge.Request{Origin: origin, Invented: invented}, &judge.Subject{Agent: *a, PerAddr: rules.PerAddr(a)}
-		own := Budget{
-			Key: e.budget(r, s, 0), Limits: limits, Group: group, Rules: rules,
-			PerAddr: s.PerAddr || a.RunByAnyone() || e.settings.PerIP,
-		}
-		list = append(list, own)
+	limits := rules.Limits(a)
+	perAddr = limits != nil && (rules.PerAddr(a) || a.RunByAnyone() || e.settings.PerIP)
+	if limits != nil && !perAddr {
+		r, s := &judge.Request{Origin: origin, Invented: invented}, &judge.Subject{Agent: *a}
+		own := e.budget(r, s, 0)
+		keys = append(keys, own)
 		if verifiable && rules.PoolLimits(limits) != nil {
-			pool := own
-			pool.Key, pool.Limits, pool.Pool = e.budget(r, s, seedPool).In(own.Key), rules.PoolLimits(limits), true
-			list = append(list, pool)
+			keys = append(keys, e.budget(r, s, seedPool).In(own))
 		}
-		if verifiable && v.IgnoreImpostors && !s.PerAddr {
-			impostors := own
-			impostors.Key, impostors.Impostors = e.budget(r, s, seedImpostor), true
-			list = append(list, impostors)
+		if verifiable && v.IgnoreImpostors {
+			keys = append(keys, e.budget(r, s, seedImpostor))
 		}
 	}
 	for _, of := range more {
-		list = append(list, of(rules, a, verifiable)...)
+		list, eachAddr := of(rules, a, verifiable)
+		keys, perAddr = append(keys, list...), perAddr || eachAddr
 	}
-	return list
+	return keys, perAddr
 }
 
 // maxPaced is how many origins with an invented host a Memory remembers.

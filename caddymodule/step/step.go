@@ -21,7 +21,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -209,8 +208,8 @@ type Decider interface {
 // Budgeter is a step that lets requests use budgets of its own: it appends them to
 // Exchange.Uses in the stage Limit.
 type Budgeter interface {
-	// Budgets lists those that a crawler can use: see enforce.BudgetsOf.
-	Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) []enforce.Budget
+	// Budgets returns the keys of those that a crawler can use: see enforce.BudgetsOf.
+	Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) (keys []throttle.Key, perAddr bool)
 }
 
 // Named is a step whose lines name crawlers.

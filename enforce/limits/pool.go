@@ -17,8 +17,6 @@ const (
 	free          // those that the line does not hold
 )
 
-var poolNames = [...]string{"crawlers", "search_unverified", "search", "invented"}
-
 // pools are the pools of the crawlers of a registry that are not verified, by
 // crawler.Crawler.Index.
 type pools struct {

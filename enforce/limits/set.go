@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -127,12 +127,12 @@ func (s *Set) AtOnce(r *judge.Request, d *judge.Decision) *judge.Place {
 	return nil
 }
 
-// Budgets returns the budgets that a crawler can use. verifiable says that claims to be it
-// can be verified.
-func (s *Set) Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) (list []enforce.Budget) {
+// Budgets returns the keys of the budgets that a crawler can use: see enforce.BudgetsOf.
+// Requests in flight are not among them.
+func (s *Set) Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) (keys []throttle.Key, perAddr bool) {
 	settings := rules.Compiled()
 	if !settings.Limitable(a, rules.Group(a)) {
-		return nil
+		return nil, false
 	}
 	states := []claim.State{claim.NoMethod}
 	if verifiable {
@@ -143,18 +143,14 @@ func (s *Set) Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) (li
 		for _, state := range states {
 			by := &judge.Subject{Agent: *a, Claim: claim.Result{State: state}}
 			of := l.poolOf(by, settings.Registry)
-			if of == free {
-				continue
+			switch {
+			case of == free || l.rate == nil:
+			case l.each && (a.RunByAnyone() || settings.PerIP):
+				perAddr = true
+			default:
+				keys = append(keys, l.key(new(judge.Request), settings, by, of))
 			}
-			b := enforce.Budget{Rules: rules, Limits: l.rate, Line: l.place, AtOnce: l.atOnce, Pool: state == claim.Unverified}
-			b.Key = l.key(new(judge.Request), settings, by, of)
-			b.PerAddr = l.each && (a.RunByAnyone() || settings.PerIP)
-			b.InFlight = s.turns.inFlight(b.Key)
-			if !l.each {
-				b.Sharers = poolNames[of]
-			}
-			list = append(list, b)
 		}
 	}
-	return list
+	return keys, perAddr
 }

@@ -56,32 +56,27 @@ func TestInventedNamesGetHalf(t *testing.T) {
 	}
 }
 
-// Each pool of a limit has a name of its own.
-func TestNamesOfPools(t *testing.T) {
+// Each pool of a limit is a budget of its own.
+func TestBudgetsOfPools(t *testing.T) {
 	e := newSite(t, fake.Site, judge.Settings{}, Limit{All: "1/1h", AtOnce: 2, Include: []string{"search"}})
-	keys, rules := make(map[throttle.Key]string), e.Origins().RulesOf(fake.Home)
-	for name, want := range map[string]string{
-		"GPTBot": "crawlers", "AhrefsBot": "crawlers", "Googlebot": "search_unverified", "bingbot": "search_unverified",
+	rules, all := e.Origins().RulesOf(fake.Home), make(map[throttle.Key]bool)
+	for name, want := range map[string][2]int{ // without and with verification
+		"GPTBot": {1, 1}, "AhrefsBot": {1, 1}, "Googlebot": {1, 2}, "bingbot": {1, 2}, "MadeUpBot": {2, 2},
 	} {
 		a := e.Agent(name, nil)
-		for _, verifiable := range []bool{false, true} {
-			for _, b := range e.set.Budgets(rules, &a, verifiable) {
-				if b.Sharers != want && !(verifiable && want == "search_unverified" && b.Sharers == "search") {
-					t.Errorf("%s: pool %q, want %q", name, b.Sharers, want)
-				}
-				if other, known := keys[b.Key]; known && other != b.Sharers {
-					t.Errorf("%s: a pool of %q and %q", name, other, b.Sharers)
-				}
-				keys[b.Key] = b.Sharers
+		for i, verifiable := range []bool{false, true} {
+			keys, perAddr := e.set.Budgets(rules, &a, verifiable)
+			one := make(map[throttle.Key]bool)
+			for _, key := range keys {
+				one[key], all[key] = true, true
+			}
+			if len(one) != want[i] || perAddr {
+				t.Errorf("%s, verifiable %t: %d budgets, want %d", name, verifiable, len(one), want[i])
 			}
 		}
 	}
-	if len(keys) != 6 {
-		t.Errorf("%d pools of two lines: %v", len(keys), keys)
-	}
-	made := e.Agent("MadeUpBot", nil)
-	if list := e.set.Budgets(rules, &made, false); len(list) != 3 || list[1].Sharers != "invented" || keys[list[1].Key] != "" {
-		t.Errorf("an invented name: %+v", list)
+	if len(all) != 4 {
+		t.Errorf("%d pools, want that of crawlers, of verified and of unverified search engines, and of invented names", len(all))
 	}
 }
 

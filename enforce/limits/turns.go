@@ -112,14 +112,6 @@ func (t *Turns) leave(by turn) {
 	}
 }
 
-// inFlight returns the number of requests in flight that a line counts.
-func (t *Turns) inFlight(k throttle.Key) int {
-	s := &t[k[0]%uint64(len(t))]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.lines[k].total
-}
-
 // unknown stands for all crawlers with names that a client can send any number of.
 const unknown = 1
 

@@ -278,8 +278,8 @@ func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals, back bool
 	place.store(t, remote)
 }
 
-// Peek implements Limiter.
-func (m *Memory) Peek(now time.Time, uses ...Use) (r Result, used bool) {
+// Peek returns what Take would return, but uses no budget.
+func (m *Memory) Peek(now time.Time, uses ...Use) Result {
 	var all [MaxUses]budget
 	list, at := all[:0], now.UnixMicro()
 	for i, u := range uses[:min(len(uses), MaxUses)] {
@@ -287,12 +287,9 @@ func (m *Memory) Peek(now time.Time, uses ...Use) (r Result, used bool) {
 			continue
 		}
 		a, _ := m.lookUp(at, u.Key, u.Limits)
-		for _, tat := range a.tat[:len(u.Limits.limits)] {
-			used = used || tat > at
-		}
 		list = append(list, budget{limits: u.Limits, use: i, arrivals: a})
 	}
-	return decide(at, list), used
+	return decide(at, list)
 }
 
 // Forget implements Limiter. The error is always nil.

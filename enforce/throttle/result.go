@@ -54,10 +54,6 @@ type Limiter interface {
 	// alone.
 	Take(ctx context.Context, now time.Time, uses []Use) Result
 
-	// Peek returns what Take would return as far as this process knows, but uses no budget.
-	// used reports whether a part of a budget is used.
-	Peek(now time.Time, uses ...Use) (r Result, used bool)
-
 	// GiveBack gives back what a request used that was accepted at the instant at, and reports
 	// whether it did: not if one of the budgets has accepted a later request since. Then all
 	// stay as they are.

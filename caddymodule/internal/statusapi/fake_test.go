@@ -59,11 +59,6 @@ func (f *fakeReporter) Recent(scope Scope, q RecentQuery) (*Recent, error) {
 	return new(Recent), f.err
 }
 
-func (f *fakeReporter) Budgets(scope Scope, q BudgetsQuery) (*Budgets, error) {
-	f.note(scope, q)
-	return new(Budgets), f.err
-}
-
 func (f *fakeReporter) Check(scope Scope, q CheckQuery) (*Check, error) {
 	f.note(scope, q)
 	return new(Check), f.err

@@ -25,7 +25,7 @@ func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Re
 	}
 	if !ok {
 		return Errorf(http.StatusNotFound,
-			"there is no route %.100q: want origins, crawlers, lines, recent, budgets, check, health, refresh, "+
+			"there is no route %.100q: want origins, crawlers, lines, recent, check, health, refresh, "+
 				"budgets/reset, mode or a step that can be switched off",
 			route)
 	}
@@ -52,9 +52,6 @@ var routes = map[string]Route{
 	}),
 	"recent": Get(Reporter.Recent, func(p *Params) RecentQuery {
 		return RecentQuery{After: p.Number("after"), Limit: int(p.Number("limit"))}
-	}),
-	"budgets": Get(Reporter.Budgets, func(p *Params) BudgetsQuery {
-		return BudgetsQuery{Pages: p.pages(), Crawler: p.Text("crawler")}
 	}),
 	"check": Get(Reporter.Check, func(p *Params) CheckQuery {
 		return CheckQuery{UserAgent: p.Text("ua"), URL: p.Text("url"), Client: p.Text("client")}

@@ -38,7 +38,6 @@ func TestServeHTTPPassesTheQuery(t *testing.T) {
 		{"GET", "lines?id=x", LinesQuery{OriginID: "x"}},
 		{"GET", "lines?refused=1", LinesQuery{Refused: true}},
 		{"GET", "recent?after=7&limit=8", RecentQuery{After: 7, Limit: 8}},
-		{"GET", "budgets?crawler=bingbot", BudgetsQuery{Crawler: "bingbot"}},
 		{"GET", "check?ua=GPTBot&url=https://a.test/%3Fx", CheckQuery{UserAgent: "GPTBot", URL: "https://a.test/?x"}},
 		{"GET", "health", nil},
 		{"POST", "refresh?id=x&grace=off", RefreshQuery{OriginID: "x", GraceOff: true}},

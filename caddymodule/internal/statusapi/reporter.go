@@ -20,7 +20,6 @@ type Reporter interface {
 	Crawlers(Scope, CrawlersQuery) (*Crawlers, error)
 	Lines(Scope, LinesQuery) (*Lines, error)
 	Recent(Scope, RecentQuery) (*Recent, error)
-	Budgets(Scope, BudgetsQuery) (*Budgets, error)
 	Check(Scope, CheckQuery) (*Check, error)
 	Health(Scope) (*Health, error)
 

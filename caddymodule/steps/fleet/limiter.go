@@ -92,7 +92,7 @@ func (f *limiter) Take(ctx context.Context, now time.Time, uses []throttle.Use) 
 	if len(uses) > 0 && f.server() == nil {
 		return f.takeFallback(ctx, now, uses)
 	}
-	r, _ := f.local.Peek(now, uses...)
+	r := f.local.Peek(now, uses...)
 	if !r.OK {
 		f.obs.refused(engineLocal)
 		return r
@@ -137,7 +137,7 @@ func (f *limiter) takeRemote(ctx context.Context, q scriptCall, now time.Time, u
 		return throttle.Result{OK: true}
 	}
 	f.obs.refused(engineRemote)
-	r, _ := f.local.Peek(now, uses...)
+	r := f.local.Peek(now, uses...)
 	r.OK = false
 	return r
 }
@@ -208,11 +208,6 @@ func (f *limiter) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 		c.clearMisses()
 	}
 	return ok, nil
-}
-
-// Peek implements throttle.Limiter. It does not call the server.
-func (f *limiter) Peek(now time.Time, uses ...throttle.Use) (r throttle.Result, used bool) {
-	return f.local.Peek(now, uses...)
 }
 
 // Forget implements throttle.Limiter. It always resets the budget in this process, and

@@ -101,7 +101,7 @@ func FuzzReply(f *testing.F) {
 				t.Fatalf("%+v", b)
 			}
 			m.Update(noon, b.Use, b.State, false)
-			if r, _ := m.Peek(noon, b.Use); r.RetryAfter < 0 {
+			if r := m.Peek(noon, b.Use); r.RetryAfter < 0 {
 				t.Fatalf("%+v", r)
 			}
 		}

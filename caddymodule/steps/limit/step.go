@@ -17,10 +17,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -192,7 +192,7 @@ func (l *Limits) Unseen() string {
 func (l *Limits) Places() []*judge.Place { return l.set.Places() }
 
 // Budgets implements step.Budgeter.
-func (l *Limits) Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) []enforce.Budget {
+func (l *Limits) Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) (keys []throttle.Key, perAddr bool) {
 	return l.set.Budgets(rules, a, verifiable)
 }
 
