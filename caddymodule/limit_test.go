@@ -98,7 +98,7 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 		t.Error("no request was over a limit")
 	}
 	time.Sleep(time.Second) // the time of the rate
-	for _, ua := range []string{gptbot, bingbot, "Gather1bot/1.0 (+https://gather.example/bot)"} {
+	for _, ua := range []string{gptbot, "Gather1bot/1.0 (+https://gather.example/bot)"} {
 		if n := atOnce(h, ua); n != 3 {
 			t.Errorf("%s: %d requests at once, want 3", ua, n)
 		}
