@@ -116,7 +116,7 @@ func (c *Client) allowedBy(version *Rules, a *crawler.Agent) bool {
 		if b.Class == crawler.Probe {
 			b.Class = a.Class // self-declared, if it requests too many paths
 		}
-		if w := c.matchPath(version, b); w.denied() && !(w.byStar && c.request.isNoCrawling(b, c.rules.settings.Strict)) {
+		if w := c.matchPath(version, b); w.denied() && !(w.byStar && !c.rules.settings.Strict && c.request.IsNoCrawling(b)) {
 			return false
 		}
 	}

@@ -106,7 +106,7 @@ func (c *Client) judgeAgent(i int, d *Decision) {
 	case (p.content.Outcome == Pending || p.content.DenyAll) && !w.denied(): // only the lines of the operator are known
 		c.judgeWithoutRules(i, d)
 		return
-	case w.byStar && c.request.isNoCrawling(a, c.rules.settings.Strict):
+	case w.byStar && !c.rules.settings.Strict && c.request.IsNoCrawling(a):
 		c.pass(d, i, NotCrawling, nil)
 		return
 	case w.group == nil:
@@ -193,7 +193,7 @@ func (c *Client) CouldBind(i int) bool {
 	case class == crawler.Person || class == crawler.Webhook || class == crawler.Probe:
 		applies = false
 	case class == crawler.SelfDeclared:
-		applies = !c.request.isNoCrawling(&c.Agents()[i], c.rules.settings.Strict)
+		applies = c.rules.settings.Strict || !c.request.IsNoCrawling(&c.Agents()[i])
 	case class == crawler.Library:
 		applies = c.rules.settings.HTTPClients
 	case class == crawler.Program:

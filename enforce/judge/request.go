@@ -135,11 +135,11 @@ func (c *Client) Excuse(d *Decision, why Reason) bool {
 	return true
 }
 
-// isNoCrawling reports whether the request of a self-declared robot is no
+// IsNoCrawling reports whether the request of a self-declared robot is no
 // crawling: it has credentials, or it changes something. A script that calls the
 // site's API can declare itself by a contact address, as good manners ask.
-func (r *Request) isNoCrawling(a *crawler.Agent, strict bool) bool {
-	if a.Class != crawler.SelfDeclared || strict {
+func (r *Request) IsNoCrawling(a *crawler.Agent) bool {
+	if a.Class != crawler.SelfDeclared {
 		return false
 	}
 	switch r.Method {

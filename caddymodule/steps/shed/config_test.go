@@ -13,7 +13,7 @@ import (
 // Errors in shed name the line.
 func TestShedErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"shed":                              "shed needs in_flight: how many requests may wait before robots are refused, at Testfile:2",
+		"shed":                              "shed needs in_flight: how many requests may wait before robots are refused, from 1 to 1000000, at Testfile:2",
 		"shed {\n}":                         "shed needs in_flight",
 		"shed {\nin_flight 9\nfirst seo\n}": `unknown subdirective "first"`,
 		"shed 64":                           `shed: unexpected "64": it takes its options in a block, at Testfile:2`,

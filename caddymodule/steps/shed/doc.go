@@ -1,7 +1,7 @@
 // Package shed decides which robots are refused while a server is busy. A server
 // is busy while too many requests wait for their answer.
 //
-//	load := shed.New(shed.Config{InFlight: 64})
+//	load := shed.New(64)
 //	...
 //	if rank, ok := shed.RankOf(&request, &decision); !ok {
 //		place = load.Enter(now)

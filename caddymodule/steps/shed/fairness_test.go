@@ -62,35 +62,33 @@ func TestIdleUploads(t *testing.T) {
 // refused, whatever strangers do with this name; and it is not forgotten because of
 // them.
 func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
-	engine := func(name string, client uint64) Rank {
-		return Rank{Step: kind("search").Step, Engine: name, Client: client << 40}
-	}
+	engine := func(client uint64) Rank { return Rank{Step: kind("search").Step, Engine: client << 40} }
 	load, now := newLoad(4), begin
 	for range 25 {
-		if place, ok := load.EnterRobot(now, engine("bingbot", 1)); ok {
+		if place, ok := load.EnterRobot(now, engine(1)); ok {
 			load.Leave(place)
 		}
 		now += 3600 * second
 	}
 	for i := range uint64(100_000) {
-		load.lostOf(engine("bingbot", 100+i), now)
+		load.engineOf(engine(100+i), now)
 	}
 	for range 5 {
 		load.Enter(now)
 	}
 	for load.level.Load() <= int32(kind("search").Step) { // slow ones of strangers
 		for i := range uint64(20) {
-			load.EnterRobot(now, engine("Googlebot", 100+i))
-			load.EnterRobot(now, engine("bingbot", 200+i))
+			load.EnterRobot(now, engine(100+i))
+			load.EnterRobot(now, engine(200+i))
 		}
 		now += second / 4
 	}
 	served, strangers := 0, 0
 	for i := range uint64(100) {
-		if _, ok := load.EnterRobot(now, engine("bingbot", 300+i)); ok {
+		if _, ok := load.EnterRobot(now, engine(300+i)); ok {
 			strangers++
 		}
-		place, ok := load.EnterRobot(now, engine("bingbot", 1))
+		place, ok := load.EnterRobot(now, engine(1))
 		if ok {
 			served++
 			load.Leave(place)
@@ -102,7 +100,7 @@ func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 	}
 	now += 25 * 3600 * second
 	for range 2 {
-		if load.lostOf(engine("bingbot", 1), now) != nil {
+		if load.engineOf(engine(1), now) != nil {
 			t.Error("an address is known after a day without a request")
 		}
 	}
@@ -204,7 +202,7 @@ func (s *stall) answer(answered func(ok bool)) {
 // answers again, all are served.
 func TestStalledBackEnd(t *testing.T) {
 	s := newStall(newLoad(7))
-	bing := Rank{Step: kind("search").Step, Engine: "bingbot", Client: 1 << 40}
+	bing := Rank{Step: kind("search").Step, Engine: 1 << 40}
 	for at := begin - 30*3600*second; at < begin; at += 3600 * second {
 		if place, ok := s.load.EnterRobot(at, bing); ok { // so that it is known
 			s.load.Leave(place)
@@ -216,7 +214,7 @@ func TestStalledBackEnd(t *testing.T) {
 	s.every(1, until, func() { s.robot("feed", kind("preview")) })
 	s.every(1, until, func() { s.robot("known", bing) })
 	s.every(1, until, func() {
-		s.robot("verified", Rank{Step: len(Steps) - 1, Engine: "Googlebot", Verified: true})
+		s.robot("verified", Rank{Step: len(Steps) - 1, Engine: 1, Verified: true})
 	})
 	s.run(s.until)
 	for name, most := range map[string]int{"ai": 24, "feed": 24, "known": 20, "verified": 20} {
@@ -239,7 +237,7 @@ func TestGivenBackStepIsTriedAgain(t *testing.T) {
 	s.every(20, until, s.person)
 	s.every(4, s.until, func() { s.robot("ai", kind("ai-*")) })
 	s.run(s.until - second)
-	if s.load.useless.Load() == 0 {
+	if !s.load.useless.Load() {
 		t.Fatalf("no step was given back")
 	}
 	for range 200 {

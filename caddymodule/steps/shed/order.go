@@ -2,8 +2,6 @@ package shed
 
 import (
 	"math/rand/v2"
-	"net/http"
-	"slices"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -46,24 +44,16 @@ var Steps, stepOf = func() (names []string, steps map[crawler.Purpose]int) {
 	return append(names, verified), steps
 }()
 
-// isProtected reports whether crawlers with this main purpose lose only few
-// requests: those that bring people to the site.
-func isProtected(p crawler.Purpose) bool { return slices.Contains(kinds[len(kinds)-1].purposes, p) }
-
 // Rank is the place of a robot among the Steps.
 type Rank struct {
 	Step     int    // index of Steps
-	Engine   string // the name of a protected crawler, such as a search engine; otherwise ""
-	Verified bool   // Engine is verified
-	Client   uint64 // the client that is not, as a hash of its address
+	Engine   uint64 // of the last kind: a hash of the name if it is Verified, otherwise of the address; 0 for others
+	Verified bool
 }
 
 // clientSeed is a random seed, so that clients can't choose addresses that displace a
 // certain one.
 var clientSeed = throttle.Key{rand.Uint64(), rand.Uint64()}
-
-// clientOf returns a hash of the address of a client.
-func clientOf(q *judge.Request) uint64 { return clientSeed.Client(q.Addr())[0] }
 
 // RankOf returns the place of the client of a request that is let through. ok is false
 // for clients that are never refused, such as people, and for requests that are no
@@ -73,44 +63,31 @@ func RankOf(q *judge.Request, d *judge.Decision) (r Rank, ok bool) {
 	case judge.Person, judge.Exempt, judge.ExemptPath:
 		return r, false
 	}
-	if d.Reason.Info().NoCrawling {
+	switch d.Agent.Class {
+	case crawler.SelfDeclared, crawler.Registered, crawler.Named, crawler.UserTriggered, crawler.Scraper:
+	default:
 		return r, false
 	}
-	switch d.Agent.Class {
-	case crawler.SelfDeclared:
-		if q.Authorized || q.Method == http.MethodPost || q.Method == http.MethodPut || q.Method == http.MethodPatch ||
-			q.Method == http.MethodDelete {
-			return r, false
-		}
-	case crawler.Registered, crawler.Named, crawler.UserTriggered, crawler.Scraper:
-	default:
+	if d.Reason.Info().NoCrawling || q.IsNoCrawling(&d.Agent) {
 		return r, false
 	}
 	row := d.Agent.Crawler
 	if row == nil || d.Claim.State == claim.Impostor {
-		return Rank{}, true
+		return r, true
 	}
 	main := row.Purpose()
 	if row.CountsAs(crawler.Search) {
 		main = crawler.Search
 	}
-	if isProtected(main) {
-		r = Rank{Engine: row.Name, Verified: d.Claim.State == claim.Verified}
-		if r.Verified {
-			r.Step = len(Steps) - 1
-		} else {
-			r.Step, r.Client = stepOf[main], clientOf(q)
-		}
-		return r, true
-	}
-	r.Step = len(Steps)
-	for _, p := range row.Purposes {
-		if step, ok := stepOf[p]; ok {
-			r.Step = min(r.Step, step)
-		}
-	}
-	if r.Step == len(Steps) {
-		r.Step = 0
+	r.Step = stepOf[main]
+	switch {
+	case r.Step < len(kinds)-1:
+	case d.Claim.State == claim.Verified:
+		r.Step++
+		r.Verified = true
+		r.Engine, _ = judge.Origin{}.Hash(0, row.Name)
+	default:
+		r.Engine = clientSeed.Client(q.Addr())[0]
 	}
 	return r, true
 }

@@ -62,7 +62,7 @@ func TestRanks(t *testing.T) {
 		if ok {
 			got = Steps[r.Step]
 		}
-		if got != tt.want || ok && (r.Engine != "") != (tt.want == "search") {
+		if got != tt.want || ok && (r.Engine != 0) != (tt.want == "search") {
 			t.Errorf("%s %s %s: step %q, %+v; want %q", tt.ua, tt.q.Method, tt.q.Target, got, r, tt.want)
 		}
 	}

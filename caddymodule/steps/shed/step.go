@@ -1,7 +1,6 @@
 package shed
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -23,6 +22,16 @@ func init() {
 }
 
 const maxInFlight = 1_000_000
+
+// Layer has the line shed.
+var Layer = judge.RegisterLayer(judge.LayerInfo{Name: "shed"})
+
+// Reason is given to requests that are refused.
+var Reason = judge.RegisterReason(judge.ReasonInfo{
+	Name: "shed", Action: judge.Throttle, Meaning: "the server is busy and serves people first",
+	Status: 503, Text: "This server is busy, so it serves people first. Come back later.",
+	Answer: &judge.AnswerInfo{Verdict: "shed", Line: "shed", Statuses: []int{503}},
+})
 
 // Shed refuses crawlers with 503 while the server is busy, so that people get their
 // pages. Default: off.
@@ -76,11 +85,8 @@ func (s *Shed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // check returns an error for values that can't be used.
 func (s *Shed) check() error {
-	switch {
-	case s.InFlight == 0:
-		return errors.New("shed needs in_flight: how many requests may wait before robots are refused")
-	case s.InFlight < 0 || s.InFlight > maxInFlight:
-		return fmt.Errorf("shed in_flight %d is not between 1 and %d", s.InFlight, maxInFlight)
+	if s.InFlight < 1 || s.InFlight > maxInFlight {
+		return fmt.Errorf("shed needs in_flight: how many requests may wait before robots are refused, from 1 to %d", maxInFlight)
 	}
 	return nil
 }
@@ -95,9 +101,8 @@ func (s *Shed) Join(site step.Site) error {
 	s.place.File, s.place.Line = site.Place()
 	loads, release := shared.Get("shed", func() *sync.Map { return new(sync.Map) })
 	s.release = release
-	cfg := Config{InFlight: s.InFlight}
 	s.load = sync.OnceValue(func() *Load {
-		load, _ := loads.LoadOrStore(fmt.Sprint(site.Key(), cfg), New(cfg))
+		load, _ := loads.LoadOrStore(fmt.Sprint(site.Key(), " ", s.InFlight), New(s.InFlight))
 		return load.(*Load)
 	})
 	return nil
@@ -153,19 +158,17 @@ func (s *Shed) Wrap(next step.Decide) step.Decide {
 func (s *Shed) enter(x *step.Exchange, d *judge.Decision) {
 	load, now, q := s.load(), x.Request.Time.UnixNano(), requests.Of(x)
 	q.leave() // a step before may decide again
-	rank, isRobot := RankOf(&x.Request, d)
-	entered := false
-	if isRobot && d.Action == judge.Pass {
-		q.place, entered = load.EnterRobot(now, rank)
-		if !entered {
-			d.Refuse(Reason, s.place, leastRetry+rand.N(mostRetry-leastRetry))
+	if rank, isRobot := RankOf(&x.Request, d); isRobot && d.Action == judge.Pass {
+		place, ok := load.EnterRobot(now, rank)
+		if ok {
+			q.load, q.place = load, place
+			return
 		}
+		d.Refuse(Reason, s.place, leastRetry+rand.N(mostRetry-leastRetry))
 	}
 	if d.Action == judge.Pass || d.Monitored {
 		q.load = load
-		if !entered {
-			q.enterOther(x.HTTP, now)
-		}
+		q.enterOther(x.HTTP, now)
 	}
 }
 

@@ -51,5 +51,5 @@ func (u *Upload) End() {
 
 // counted returns how many requests in flight count, of n.
 func (l *Load) counted(n int64) int64 {
-	return n - max(0, l.uploads.Load()-int64(l.InFlight/uploadShare))
+	return n - max(0, l.uploads.Load()-l.limit/uploadShare)
 }
