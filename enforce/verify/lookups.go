@@ -15,10 +15,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Limits of lookups. Each set of suffixes has a queue of its own, so many claims to be one crawler do not delay the lookups for others.
+// Limits of lookups. Each set of suffixes has places of its own, so many claims to be one crawler do not delay the lookups for others.
 const (
-	setQueue      = 128 // lookups of a set of suffixes that wait
-	setWorkers    = 8   // lookups of a set of suffixes at a time
+	setQueue      = 64 // lookups of a set of suffixes that wait or run
+	setWorkers    = 8  // lookups of a set of suffixes that run at a time
 	maxSuffixSets = 4096
 )
 
@@ -26,24 +26,24 @@ const (
 type suffixSet struct {
 	id       uint32
 	suffixes []string
-	queue    chan netip.Addr
-	ready    atomic.Bool  // it is in lookups.ready and waits for a worker
-	running  atomic.Int32 // workers that serve it
+	queued   atomic.Int32  // lookups that wait or run
+	places   chan struct{} // for those that run
 }
 
-// lookups queries DNS in the background. A fixed number of workers serve the
-// sets of suffixes in turn.
+// lookups queries DNS in the background.
 type lookups struct {
 	config *Config
 	cache  *cache
-	ready  chan *suffixSet
+	places chan struct{} // for lookups of all sets that run
 
-	mu   sync.Mutex
-	sets map[string]*suffixSet // by the sorted suffixes, with spaces between
+	mu      sync.Mutex
+	sets    map[string]*suffixSet // by the sorted suffixes, with spaces between
+	ctx     context.Context       // of the lookups; nil before the first one may begin
+	running background.Group
 }
 
 func newLookups(c *Config) *lookups {
-	return &lookups{config: c, cache: newCache(), ready: make(chan *suffixSet, maxSuffixSets), sets: make(map[string]*suffixSet)}
+	return &lookups{config: c, cache: newCache(), places: make(chan struct{}, dnsConcurrency), sets: make(map[string]*suffixSet)}
 }
 
 // set returns the set of these suffixes, and adds it if it is new; nil if there are maxSuffixSets others.
@@ -59,73 +59,64 @@ func (l *lookups) set(suffixes []string) *suffixSet {
 	defer l.mu.Unlock()
 	s := l.sets[key]
 	if s == nil && len(l.sets) < maxSuffixSets {
-		s = &suffixSet{id: uint32(len(l.sets)) + 1, suffixes: normal, queue: make(chan netip.Addr, setQueue)}
+		s = &suffixSet{id: uint32(len(l.sets)) + 1, suffixes: normal, places: make(chan struct{}, setWorkers)}
 		l.sets[key] = s
 	}
 	return s
 }
 
-// enqueue queues a lookup, unless the same one is queued or running. It drops the lookup if the queue is full.
+// start lets lookups begin, until ctx ends.
+func (l *lookups) start(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ctx = ctx
+}
+
+// enqueue begins a lookup, unless the same one waits or runs. It drops the lookup if there are too many.
 func (l *lookups) enqueue(s *suffixSet, addr netip.Addr) {
-	if len(s.queue) < cap(s.queue) {
-		key := l.cache.key(s.id, addr)
-		if !l.cache.reserve(key) {
-			return
-		}
-		select {
-		case s.queue <- addr:
-			l.offer(s)
-			return
-		default:
-			l.cache.release(key)
-		}
-	}
-	l.config.Observer.LookupDropped()
-}
-
-// offer gives s to the workers if it has queued lookups and fewer than setWorkers workers.
-func (l *lookups) offer(s *suffixSet) {
-	if len(s.queue) > 0 && s.running.Load() < setWorkers && s.ready.CompareAndSwap(false, true) {
-		l.ready <- s // never blocks: it has room for all sets, each at most once
-	}
-}
-
-// work does lookups until ctx ends.
-func (l *lookups) work(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case s := <-l.ready:
-			s.running.Add(1)
-			s.ready.Store(false)
-			select {
-			case addr := <-s.queue:
-				l.offer(s)
-				_ = background.Run(aLookup, func() { l.check(ctx, s, addr) })
-			default:
-			}
-			s.running.Add(-1)
-			l.offer(s)
-		}
-	}
-}
-
-// aLookup names the work in reports.
-const aLookup = "verify: a DNS lookup"
-
-// check does one lookup and stores its answer.
-func (l *lookups) check(ctx context.Context, s *suffixSet, addr netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	key := l.cache.key(s.id, addr)
-	defer l.cache.release(key)
+	switch {
+	case l.ctx == nil || l.ctx.Err() != nil:
+	case s.queued.Load() >= setQueue:
+		l.config.Observer.LookupDropped()
+	case l.cache.reserve(key):
+		s.queued.Add(1)
+		l.running.Go("verify: a DNS lookup", func() {
+			defer s.queued.Add(-1)
+			defer l.cache.release(key)
+			l.check(s, addr, key)
+		})
+	}
+}
+
+// check does one lookup, when there is a place for it, and stores its answer.
+func (l *lookups) check(s *suffixSet, addr netip.Addr, key uint64) {
+	for _, places := range []chan struct{}{s.places, l.places} {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		case <-l.ctx.Done():
+			return
+		}
+	}
 	begin := l.config.Now()
-	f := checkReverse(ctx, l.config.Resolver, addr, s.suffixes)
-	if ctx.Err() != nil {
+	f := checkReverse(l.ctx, l.config.Resolver, addr, s.suffixes)
+	if l.ctx.Err() != nil {
 		return
 	}
 	now := l.config.Now()
 	l.cache.put(key, f.answer, now)
 	l.config.Observer.Lookup(addr, s.suffixes, states[f.answer], now.Sub(begin), f.err)
+}
+
+// end calls cancel, which ends the context of start, and waits until no lookup runs.
+func (l *lookups) end(cancel context.CancelFunc) {
+	l.mu.Lock() // no lookup begins meanwhile
+	cancel()
+	l.mu.Unlock()
+	l.running.Wait()
 }
 
 // states are the states for Observer.Lookup.

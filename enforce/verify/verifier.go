@@ -24,7 +24,7 @@ type Config struct {
 	// of the Verifier's own
 	Client   *http.Client
 	Storage  Storage          // for copies of lists and directories. nil: none are stored
-	Resolver Resolver         // nil: net.DefaultResolver
+	Resolver Resolver         // nil: the system's
 	Observer Observer         // nil: none
 	Now      func() time.Time // the clock for ages of copies and answers. nil: time.Now
 }
@@ -80,9 +80,7 @@ func (v *Verifier) Start() {
 		return
 	}
 	v.started = true
-	for range dnsConcurrency {
-		v.running.Keep(v.ctx.Done(), aLookup, func() { v.lookups.work(v.ctx) })
-	}
+	v.lookups.start(v.ctx)
 	for _, s := range v.sources {
 		v.read(s)
 	}
@@ -94,7 +92,7 @@ func (v *Verifier) Close() {
 	v.mu.Lock()
 	v.closed = true
 	v.mu.Unlock()
-	v.cancel()
+	v.lookups.end(v.cancel)
 	v.running.Wait()
 	v.reader.Close()
 }
@@ -152,7 +150,7 @@ type Observer interface {
 	// Lookup is called after each forward-confirmed reverse DNS lookup. state is Verified, Impostor (the address has no host name, or only
 	// names outside suffixes) or Unverified (the lookup failed with err).
 	Lookup(addr netip.Addr, suffixes []string, state claim.State, took time.Duration, err error)
-	// LookupDropped is called if a lookup was not queued because 128 lookups of addresses with the same suffixes already wait.
+	// LookupDropped is called if a lookup was not queued because 64 lookups of addresses with the same suffixes already wait or run.
 	LookupDropped()
 }
 

@@ -106,21 +106,20 @@ func (v *Verify) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // check returns an error for values that can't be used, but for a resolver with placeholders.
 func (v *Verify) check() error {
 	if !strings.Contains(v.Resolver, "{") {
-		if _, err := v.resolver(); err != nil {
+		if _, _, err := v.resolver(); err != nil {
 			return err
 		}
 	}
 	return impostorActions.Check("verify impostors", v.Impostors)
 }
 
-// resolver returns the resolver for reverse DNS, nil for the system's.
-func (v *Verify) resolver() (verify.Resolver, error) {
-	address, err := lines.Replace(v.Resolver)
-	if err != nil {
-		return nil, lines.About("verify resolver:", err)
+// resolver returns the resolver for reverse DNS, and the address of its server.
+func (v *Verify) resolver() (resolver verify.Resolver, server string, err error) {
+	server, err = lines.Replace(v.Resolver)
+	if err == nil {
+		resolver, err = verify.NewServerResolver(server)
 	}
-	resolver, err := verify.NewServerResolver(address)
-	return resolver, lines.About("verify resolver:", err)
+	return resolver, server, lines.About("verify resolver:", err)
 }
 
 // isOn reports whether a setting is on, which is the default.
@@ -135,7 +134,7 @@ func (v *Verify) Provision(ctx caddy.Context) error {
 // Join implements step.Step. The verifier outlives the configuration.
 func (v *Verify) Join(site step.Site) error {
 	v.site = site
-	resolver, err := v.resolver()
+	resolver, server, err := v.resolver()
 	if err == nil {
 		err = v.check()
 	}
@@ -143,7 +142,7 @@ func (v *Verify) Join(site step.Site) error {
 		return err
 	}
 	cfg := verify.Config{Resolver: resolver, Lists: isOn(v.Lists), DNS: isOn(v.DNS), Signatures: isOn(v.Signatures)}
-	key := fmt.Sprintf("verifier:%v:%t:%t:%t", resolver, cfg.Lists, cfg.DNS, cfg.Signatures)
+	key := fmt.Sprintf("verifier:%s:%t:%t:%t", server, cfg.Lists, cfg.DNS, cfg.Signatures)
 	v.verifier, v.release = shared.Get(key, func() *verifier { return newVerifier(cfg) })
 	return nil
 }
