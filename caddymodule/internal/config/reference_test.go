@@ -154,7 +154,7 @@ func (r *reference) describe(w *strings.Builder, name string) {
 		fmt.Fprintf(w, "%s\n", rows.String())
 	}
 	adapted := r.adapt(name, block+example+"\n}\n}\n", isPart)
-	if module == nil && strings.Contains(example, "\n") {
+	if module == nil && strings.Count(example, "\n") > 2 { // for a shorter one, the JSON says enough
 		fmt.Fprintf(w, "Example:\n\n```\n%s\n```\n\n", example)
 	}
 	if !regexp.MustCompile(`^"` + name + `":("[^"]*"|\w+)$`).MatchString(adapted) { // which the page explains for all

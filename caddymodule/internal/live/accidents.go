@@ -54,12 +54,12 @@ const (
 // named, so that they may be arguments of a command.
 type Accident struct {
 	Kind    string
-	Site    string    // the site as the configuration names it or, where only a pattern names it, the host
-	Crawler string    // whom it is about: a name of the registry; the class of another crawler; `all` for the group for `*`, or for all crawlers together
+	Site    string    // the site, or the host that only a pattern names
+	Crawler string    // a name of the registry, or the class of another crawler; `all` for all crawlers together, or for `*`
 	Cause   string    // of `rules_lost`: `missing`, `not_robots`, `empty`, `nuls`, `forbidden`, `redirected` or `shrunk`
-	Line    int       // the line of robots.txt that is to blame; 0 if none is
-	Before  int       // of `rules_lost` and `search_shut_out`: rules in the file; of `search_refused`: requests that were served; of `flood`: the usual requests in a minute; of `strangers`: clients that passed the check
-	Now     int       // the same now: rules, refused requests, requests in a minute, addresses in a minute, or pages shown; of `shedding`: requests that wait for their answer
+	Line    int       // the line of robots.txt, or 0
+	Before  int       // rules in the file; of `search_refused`: served requests; of `flood`: the usual requests in a minute; of `strangers`: clients that passed
+	Now     int       // rules, refused requests, requests or addresses in a minute; of `shedding`: requests that wait
 	Since   time.Time // when it began, such as `2026-11-22T14:02:11Z`
 	Until   time.Time // when what it is about happened last; zero while it lasts
 

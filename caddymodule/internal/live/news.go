@@ -32,10 +32,10 @@ type News struct {
 	State string // `begin`, `change`, `worse` (a `flood` or `search_refused` is ten times what it was) or `end`
 	Accident
 	Message string
-	What    string // what is wrong, who does it and by which line, in words; a host that only a pattern names is written `host[.]example`
-	Advice  string // what to do; empty at the end
-	Pattern string // the pattern of the configuration that the host in `site` matches, `*` for any; empty if the configuration names the site
-	Fresh   bool   // whether only a pattern names the host in `site`, and it did not have requests on two days
+	What    string // what is wrong, in words; a host that only a pattern names is written `host[.]example`
+	Advice  string // what to do
+	Pattern string // the pattern that the host in `site` matches, or empty
+	Fresh   bool   // whether only a pattern names it, and it did not have requests on two days
 }
 
 // Quotas of news in an hour: for one kind and site, and for the process. Those that

@@ -234,20 +234,6 @@ func checkFacts(t *testing.T) {
 		checkCaddyfile(t, pages.Block{Page: "caddymodule/steps/fleet/README.md", Text: "http://example.com {\n\trobots {\n\t\tfleet " + address + "\n\t}\n}\n"})
 	}
 
-	// Each alert has a row, with the time that it takes.
-	page := read(t, "docs/grafana/README.md")
-	alerts := regexp.MustCompile(`(?s)- alert: (\w+)\n.*?\n +for: (\d+)m\n`).FindAllStringSubmatch(read(t, "docs/grafana/alerts.yml"), -1)
-	for _, m := range alerts {
-		row, _, _ := strings.Cut(page[max(0, strings.Index(page, "| "+m[1]+" |")):], "\n")
-		timed := regexp.MustCompile(`\(\d+ minutes?\)`).MatchString(row)
-		if !strings.Contains(page, "\n| "+m[1]+" |") || timed && !strings.Contains(row, "("+m[2]+" minute") {
-			t.Errorf("no row describes the alert %s, after %s minutes: %s", m[1], m[2], row)
-		}
-	}
-	if rows := strings.Count(page, "\n| Robots"); rows != len(alerts) || rows < 5 {
-		t.Errorf("the page has %d alerts, the file %d", rows, len(alerts))
-	}
-
 	benchmarks := regexp.MustCompile("`([A-Z][A-Za-z]+)` in `([a-z0-9/]+)`").FindAllStringSubmatch(read(t, "docs/performance.md"), -1)
 	if len(benchmarks) < 3 {
 		t.Fatalf("only %d benchmarks were found", len(benchmarks))
