@@ -30,6 +30,9 @@ func TestCommandsPrint(t *testing.T) {
 		{"init-any-host", 0, "init --config init.json --site other.test", ""},
 		{"init-nothing-left", 1, "init --config tags.caddyfile", ""},
 
+		{"policy-handlers", 1, "policy -c handlers.caddyfile", ""}, // of which one has a policy
+		{"policy-handlers-none", 1, "policy -c handlers.caddyfile --site blog.example.com", ""},
+
 		{"lint", 3, "lint mistakes.txt", ""},
 		{"lint-json", 3, "lint --json mistakes.txt", ""},
 		{"lint-clean", 0, "lint clean.txt", ""},
