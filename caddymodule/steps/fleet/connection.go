@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,12 +18,12 @@ import (
 // connection is a client with its network connections, and a circuit breaker. It is for one
 // server, or for a cluster, whose nodes the client finds.
 type connection struct {
-	client    valkey.Client
-	dialer    *dialer
-	isCluster bool
-	usable    atomic.Bool // the circuit is closed
-	broken    atomic.Bool // the failure that opened the circuit concerns the connection or the server
-	misses    atomic.Int32
+	client     valkey.Client
+	disconnect context.CancelFunc // ends the network connections
+	isCluster  bool
+	usable     atomic.Bool // the circuit is closed
+	broken     atomic.Bool // the failure that opened the circuit concerns the connection or the server
+	misses     atomic.Int32
 }
 
 // call implements server.
@@ -50,45 +49,26 @@ var probeLimits = throttle.Compile(throttle.Grant{Delay: robots.CrawlDelay{Delay
 // because the client would wait for a server that does not answer.
 func (c *connection) close() {
 	if c != nil {
-		c.dialer.close()
+		c.disconnect()
 		c.client.Close()
 	}
 }
 
-// dialer makes the network connections of one client, and can close all of
-// them. The client itself leaves some open if it is closed while it connects.
-// The methods of a dialer are safe for concurrent use.
-type dialer struct {
-	ctx    context.Context // ends when the dialer is closed
-	cancel context.CancelFunc
-
-	mu   sync.Mutex
-	open map[net.Conn]struct{}
-}
-
-func newDialer() *dialer {
-	ctx, cancel := context.WithCancel(context.Background())
-	return &dialer{ctx: ctx, cancel: cancel, open: make(map[net.Conn]struct{})}
-}
+// dialer makes the network connections of one client, which end with its context. The client itself
+// leaves some open if it is closed while it connects.
+type dialer struct{ context.Context }
 
 // dial connects to host:port, or to a Unix socket if address starts with a
-// slash. After close, it returns an error at once.
-func (d *dialer) dial(ctx context.Context, address string, nd *net.Dialer, t *tls.Config) (net.Conn, error) {
+// slash.
+func (d dialer) dial(ctx context.Context, address string, nd *net.Dialer, t *tls.Config) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer background.Ended(d.ctx, "fleet: the end of a connection", cancel)()
+	defer background.Ended(d, "fleet: the end of a dial", cancel)()
 	conn, err := connect(ctx, address, nd, t)
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.ctx.Err() != nil {
-		conn.Close()
-		return nil, net.ErrClosed
-	}
-	d.open[conn] = struct{}{}
-	return &dialedConn{conn, d}, nil
+	return &dialedConn{conn, background.Ended(d, "fleet: the end of a connection", func() { conn.Close() })}, nil
 }
 
 func connect(ctx context.Context, address string, nd *net.Dialer, t *tls.Config) (net.Conn, error) {
@@ -101,28 +81,13 @@ func connect(ctx context.Context, address string, nd *net.Dialer, t *tls.Config)
 	return nd.DialContext(ctx, "tcp", address)
 }
 
-// close closes all connections, and stops all dials.
-func (d *dialer) close() {
-	d.mu.Lock()
-	d.cancel()
-	open := d.open
-	d.open = nil
-	d.mu.Unlock()
-	for conn := range open {
-		conn.Close()
-	}
-}
-
-// dialedConn is a connection that removes itself from its dialer when it is
-// closed.
+// dialedConn is a connection of a dialer.
 type dialedConn struct {
 	net.Conn
-	dialer *dialer
+	forget func() bool // the end of the dialer's context does not concern it any more
 }
 
 func (c *dialedConn) Close() error {
-	c.dialer.mu.Lock()
-	delete(c.dialer.open, c.Conn)
-	c.dialer.mu.Unlock()
+	c.forget()
 	return c.Conn.Close()
 }

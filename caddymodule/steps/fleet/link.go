@@ -180,15 +180,13 @@ func (l *link) probe(c *connection) (err error) {
 
 // connect makes a new connection, whose circuit is open.
 func (l *link) connect() (*connection, error) {
-	d := newDialer()
-	stop := background.Ended(l.ctx, "fleet: the end of connections", d.close)
-	client, err := valkey.NewClient(l.options(d))
+	ctx, disconnect := context.WithCancel(l.ctx)
+	client, err := valkey.NewClient(l.options(dialer{ctx}))
 	if err != nil {
-		stop()
-		d.close()
+		disconnect()
 		return nil, err
 	}
-	c := &connection{client: client, dialer: d, isCluster: client.Mode() == valkey.ClientModeCluster}
+	c := &connection{client: client, disconnect: disconnect, isCluster: client.Mode() == valkey.ClientModeCluster}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() == nil {
@@ -200,7 +198,7 @@ func (l *link) connect() (*connection, error) {
 // options returns the client's options. Calls are pipelined over one or two
 // connections. A call is never sent twice, because the first one may have used
 // budget.
-func (l *link) options(d *dialer) valkey.ClientOption {
+func (l *link) options(d dialer) valkey.ClientOption {
 	o := l.config.ClientOption
 	o.ClientName = "caddy-robots"
 	o.Dialer = net.Dialer{Timeout: probeTimeout, KeepAlive: probeTimeout}

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 var (
@@ -34,15 +32,11 @@ type observer struct {
 	log       metrics.Logger
 	instances int
 	last      atomic.Pointer[change] // nil before the first change
-
-	mu     sync.Mutex
-	outage bool        // the log says that Redis does not answer
-	steady *time.Timer // logs the end of the outage
 }
 
-// steadyAfter is how long Redis must answer until the log says so, after an
-// outage. So one that comes and goes causes two lines in all.
-const steadyAfter = 10 * time.Second
+// logLines is the largest number of log lines with the same message in a minute: a server that
+// comes and goes writes no more.
+const logLines = 5
 
 // change is a change between up and down.
 type change struct {
@@ -50,43 +44,15 @@ type change struct {
 	at time.Time
 }
 
-// close ends the report.
-func (o *observer) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.steady != nil {
-		o.steady.Stop()
-	}
-}
-
 // changed implements events.
 func (o *observer) changed(s string, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.last.Store(&change{s == stateUp, time.Now()})
-	if o.steady != nil {
-		o.steady.Stop()
-	}
-	switch {
-	case s != stateUp && !o.outage:
-		o.outage = true
-		o.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
-			zap.Int("instances", o.instances), zap.Error(err))
-	case s == stateUp && o.outage:
-		o.steady = background.After(steadyAfter, "fleet: the log", o.logReturn)
-	case s == stateUp:
+	if s == stateUp {
 		o.log.Load().Info("fleet: budgets are shared", zap.String("state", s))
+		return
 	}
-}
-
-// logReturn logs that Redis answers again.
-func (o *observer) logReturn() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if last := o.last.Load(); last.up {
-		o.outage = false
-		o.log.Load().Info("fleet: budgets are shared", zap.String("state", stateUp), zap.Time("since", last.at))
-	}
+	o.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
+		zap.Int("instances", o.instances), zap.Error(err))
 }
 
 // called implements events.

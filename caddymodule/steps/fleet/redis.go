@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
@@ -36,7 +37,7 @@ func (r *redis) start(f *Fleet) {
 		return
 	}
 	r.steps = append(r.steps, f)
-	r.log.Set(f.site.Log())
+	r.log.Set(metrics.Limited(f.site.Log(), logLines))
 	if r.began {
 		return
 	}
@@ -73,6 +74,5 @@ func (r *redis) Close() error {
 	r.closed = true
 	r.mu.Unlock()
 	r.limiter.close()
-	r.observer.close()
 	return nil
 }
