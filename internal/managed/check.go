@@ -5,28 +5,21 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 	"github.com/caddy-robots/caddy-robots/internal/preference"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// Limits of a policy.
-const (
-	maxStatements = 1000
-	maxPath       = 2048 // octets of a path
-)
+// maxPath is the largest number of octets of a path.
+const maxPath = 2048
 
 // check checks each statement, and whether statements contradict each other.
 func (c *compiler) check() {
 	p := &c.given
-	if n := len(p.Deny) + len(p.Allow) + len(p.Signal) + len(p.Usage) + len(p.License) + len(p.Hidden); n > maxStatements {
-		c.errorf(0, "the policy has %d statements: the limit is %d", n, maxStatements)
-		return
-	}
 	for _, s := range p.Presets {
 		if _, ok := presets[s.Name]; !ok {
 			c.errorf(s.Line, "unknown preset %q (the presets are %s)%s", s.Name, strings.Join(PresetNames(), " and "),
@@ -78,7 +71,7 @@ func (c *compiler) checkCovered() {
 			row := c.registry.Lookup(name)
 			purposeDenied := false
 			for _, d := range c.policy.Deny {
-				byName, byPurpose := c.includes(d.Crawlers, row)
+				byName, byPurpose := judge.Lists(c.registry, d.Crawlers, row)
 				if byName {
 					c.errorf(a.Line, "allow %s contradicts deny %s%s", name, name, atLine(d.Line))
 				}
@@ -115,20 +108,15 @@ func (c *compiler) checkName(statement, name string, line int, purpose bool) boo
 }
 
 // checkPath checks a path in robots.txt syntax.
-func (c *compiler) checkPath(statement, s string, line int) {
-	what := "path " + strconv.Quote(s)
-	if statement == "hidden" {
-		what = "its path" // errors are logged, but a hidden path must not be
-	}
+func (c *compiler) checkPath(statement, path string, line int) {
+	err := judge.CheckPathPattern(path)
 	switch {
-	case s == "":
-		c.errorf(line, "%s: a path is empty: write a path, such as /private/", statement)
-	case s[0] != '/' && s[0] != '*':
-		c.errorf(line, "%s: %s must start with / or *", statement, what)
-	case len(s) > maxPath:
-		c.errorf(line, "%s: a path has %d octets: the limit is %d", statement, len(s), maxPath)
-	case strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '#' || r == 0x7f }):
-		c.errorf(line, "%s: %s contains white space, a control character or #: percent-encode them, such as %%20 and %%23", statement, what)
+	case len(path) > maxPath:
+		c.errorf(line, "%s: a path has %d octets: the limit is %d", statement, len(path), maxPath)
+	case err != nil && statement == "hidden": // errors are logged, but a hidden path must not be
+		c.errorf(line, "hidden: its path must start with / or *, and have no white space and no #: write %%20 and %%23")
+	case err != nil:
+		c.errorf(line, "%s: %s", statement, err)
 	}
 }
 

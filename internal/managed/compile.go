@@ -67,9 +67,10 @@ func (e *StatementError) Error() string {
 // names. With any other error, it returns nil in place of Lines.
 func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
 	all, beyond := p.expand()
-	c := newCompiler(registry)
-	l := c.Lines
-	c.given, l.policy, l.beyond = p, all, beyond
+	l := &Lines{
+		policy: all, registry: registry, beyond: beyond, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{},
+	}
+	c := &compiler{Lines: l, given: p}
 	c.check()
 	for row := range registry.All() {
 		key := strings.ToLower(first(row))
@@ -128,7 +129,7 @@ func (c *compiler) cover() {
 	for row := range c.registry.All() {
 		cv := cover{crawler: row}
 		for _, d := range c.policy.Deny {
-			byName, byPurpose := c.includes(d.Crawlers, row)
+			byName, byPurpose := judge.Lists(c.registry, d.Crawlers, row)
 			if byName {
 				cv.named.addDeny(d)
 			}
@@ -163,19 +164,9 @@ func (t *terms) addDeny(d Deny) {
 // compiler checks and compiles a policy.
 type compiler struct {
 	*Lines
-	given    Policy // as written
-	purposes map[string]bool
-	wrong    *StatementError // the first one; nil without
-	unknown  *StatementError // the first one with UnknownName
-}
-
-func newCompiler(registry *crawler.Registry) *compiler {
-	l := &Lines{registry: registry, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
-	c := &compiler{Lines: l, purposes: map[string]bool{}}
-	for _, purpose := range registry.Purposes() {
-		c.purposes[string(purpose)] = true
-	}
-	return c
+	given   Policy          // as written
+	wrong   *StatementError // the first one; nil without
+	unknown *StatementError // the first one with UnknownName
 }
 
 func (c *compiler) errorf(line int, format string, args ...any) {
@@ -184,22 +175,10 @@ func (c *compiler) errorf(line int, format string, args ...any) {
 	}
 }
 
-// includes reports whether a list of purposes and names has the crawler's name,
-// and whether it has its purpose.
-func (c *compiler) includes(list []string, row *crawler.Crawler) (byName, byPurpose bool) {
-	for _, s := range list {
-		if c.purposes[s] {
-			byPurpose = byPurpose || row.CountsAs(crawler.Purpose(s))
-		} else if c.registry.Lookup(s) == row {
-			byName = true
-		}
-	}
-	return byName, byPurpose
-}
-
 // excepted reports whether an `allow` names the crawler.
 func (c *compiler) excepted(row *crawler.Crawler) bool {
 	return slices.ContainsFunc(c.policy.Allow, func(a Allow) bool {
-		return slices.ContainsFunc(a.Crawlers, func(name string) bool { return c.registry.Lookup(name) == row })
+		byName, _ := judge.Lists(c.registry, a.Crawlers, row)
+		return byName
 	})
 }

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -21,19 +22,17 @@ const (
 // site is a site's own file, with the lines of a policy or without.
 type site struct {
 	lines  []entry
-	ending string // "\n", "\r\n" or "\r": the one that most lines have
+	ending string // "\n", "\r\n" or "\r": that of the first line
 }
 
 // readSite reads a site's file.
 func readSite(text []byte) *site {
-	s := &site{ending: "\n"}
-	endings := map[string]int{}
+	s := new(site)
 	for l := range robots.Parse(text).Lines() {
 		s.lines = append(s.lines, entry{l.Raw, l.Ending, origin{judge.FileLayer, l.Number}})
-		if endings[l.Ending]++; l.Ending != "" && endings[l.Ending] > endings[s.ending] {
-			s.ending = l.Ending
-		}
+		s.ending = cmp.Or(s.ending, l.Ending)
 	}
+	s.ending = cmp.Or(s.ending, "\n")
 	return s
 }
 

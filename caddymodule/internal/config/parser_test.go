@@ -23,7 +23,7 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"policy {\ndeny /x seo\n}":                         `"seo" comes after a path`,
 		"policy {\nsignal search\n}":                       `"search" is not key=value`,
 		"policy no-ai {\ndenny GPTBot\n}":                  `unknown subdirective "denny": did you mean deny?`,
-		"policy {\nhidden secret\n}":                       "its path must start with / or *, at Testfile:3",
+		"policy {\nhidden secret\n}":                       "its path must start with / or *, and have no white space",
 		"policy {\nlicense a b\n}":                         "license takes one value, not 2",
 		"policy no-ai\npolicy no-ai":                       "policy is given twice",
 		"policy {\ndelay seo 10s\n}":                       "delay is no line of this block: write limit for what all crawlers together may request, or Crawl-delay and Request-rate in robots.txt, at Testfile:3",

@@ -25,20 +25,31 @@ import (
 //	}
 func (p *Policy) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
-	b := &block{Parser: lines.Parser{Dispenser: d, Head: *d}, policy: p, file: d.File()}
 	head, presets := *d, d.RemainingArgs()
+	b := &block{lines.Parser{Dispenser: d, Head: head}, p, head.File()}
 	p.File, p.places = filepath.Base(b.file), map[int]caddyfile.Dispenser{head.Line(): head}
 	if err := lines.InBlock("policy", presets); err != nil {
 		return lines.Place(&head, err)
 	}
 	p.Presets = words.Map(presets, func(name string) managed.Preset { return managed.Preset{Name: name, Line: head.Line()} })
 	err := b.Block(lines.Table{
-		"deny":    b.statement(b.deny),
-		"allow":   b.statement(b.allow),
-		"signal":  b.preferences(&p.Signal),
-		"usage":   b.preferences(&p.Usage),
-		"license": lines.One(b.license),
-		"hidden":  b.statement(b.hidden),
+		"deny": b.deny,
+		"allow": func(name string, values []string) error {
+			p.Allow = append(p.Allow, managed.Allow{Crawlers: values, Line: b.line()})
+			return lines.List(&values)(name, values)
+		},
+		"signal": b.preferences(&p.Signal),
+		"usage":  b.preferences(&p.Usage),
+		"license": lines.One(func(_, url string) error {
+			p.License = append(p.License, managed.License{URL: url, Line: b.line()})
+			return nil
+		}),
+		"hidden": func(name string, values []string) error {
+			for _, path := range values {
+				p.Hidden = append(p.Hidden, managed.Hidden{Path: path, Line: b.line()})
+			}
+			return lines.List(&values)(name, values)
+		},
 	}, nil, p.Info().Lines...)
 	if err != nil {
 		return err
@@ -80,18 +91,8 @@ func (b *block) line() int {
 	return line
 }
 
-// statement returns a parser of a statement, which has at least one value.
-func (b *block) statement(parse func(name string, values []string, line int) error) lines.Line {
-	return func(name string, values []string) error {
-		if len(values) == 0 {
-			return fmt.Errorf("%s needs at least one value", name)
-		}
-		return parse(name, values, b.line())
-	}
-}
-
-func (b *block) deny(_ string, values []string, line int) error {
-	deny := managed.Deny{Line: line}
+func (b *block) deny(name string, values []string) error {
+	deny := managed.Deny{Line: b.line()}
 	for _, v := range values {
 		switch path := strings.HasPrefix(v, "/") || strings.HasPrefix(v, "*"); {
 		case path:
@@ -103,35 +104,19 @@ func (b *block) deny(_ string, values []string, line int) error {
 		}
 	}
 	b.policy.Deny = append(b.policy.Deny, deny)
-	return nil
-}
-
-func (b *block) allow(_ string, values []string, line int) error {
-	b.policy.Allow = append(b.policy.Allow, managed.Allow{Crawlers: values, Line: line})
-	return nil
+	return lines.List(&values)(name, values)
 }
 
 // preferences returns a parser of preferences that adds to a list.
 func (b *block) preferences(list *[]managed.Preference) lines.Line {
-	return b.statement(func(name string, values []string, line int) error {
+	return func(name string, values []string) error {
 		for _, v := range values {
 			key, value, ok := strings.Cut(v, "=")
 			if !ok {
 				return fmt.Errorf("%s: %q is not key=value", name, v)
 			}
-			*list = append(*list, managed.Preference{Key: key, Value: strings.TrimSuffix(value, ","), Line: line})
+			*list = append(*list, managed.Preference{Key: key, Value: strings.TrimSuffix(value, ","), Line: b.line()})
 		}
-		return nil
-	})
-}
-
-func (b *block) license(_, url string) error {
-	b.policy.License = append(b.policy.License, managed.License{URL: url, Line: b.line()})
-	return nil
-}
-
-func (b *block) hidden(_ string, values []string, line int) error {
-	hidden := func(path string) managed.Hidden { return managed.Hidden{Path: path, Line: line} }
-	b.policy.Hidden = append(b.policy.Hidden, words.Map(values, hidden)...)
-	return nil
+		return lines.List(&values)(name, values)
+	}
 }
