@@ -42,17 +42,7 @@ func kindOfMedia(contentType string) requestKind {
 
 // kindOfExtension returns the kind that a name extension hints at.
 func kindOfExtension(ext string) requestKind {
-	var lower [12]byte
-	if len(ext) > len(lower) {
-		return documentKind
-	}
-	for i := range len(ext) {
-		lower[i] = ext[i]
-		if 'A' <= ext[i] && ext[i] <= 'Z' {
-			lower[i] |= 0x20
-		}
-	}
-	switch string(lower[:len(ext)]) {
+	switch strings.ToLower(ext) {
 	case "css", "js", "mjs", "png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "woff", "woff2", "ttf", "otf", "eot",
 		"mp3", "mp4", "webm", "ogg":
 		return embeddedKind

@@ -63,7 +63,7 @@ type overlaps struct {
 func (l *linter) checkOverlaps() {
 	o := overlaps{linter: l, without: map[int]*Finding{}}
 	for _, g := range l.allGroups() {
-		o.compare(newRuleIndex(o.compile(g)))
+		o.compare(o.compile(g))
 	}
 	if l.budget < 0 {
 		l.add(l.at("analysis-limited", &robots.Line{Number: 1}, 0, "", "there are too many rules to compare all of them"))
@@ -115,16 +115,16 @@ func rank(octets int, allow bool) int {
 }
 
 // compare checks each rule of a group.
-func (o *overlaps) compare(x *ruleIndex) {
+func (o *overlaps) compare(rules []overlapRule) {
 	// The matcher applies some Allow rules also to another pattern (see
 	// pattern.Served), so their effect can't be derived from their own alone.
-	served := slices.ContainsFunc(x.rules, func(r overlapRule) bool {
+	served := slices.ContainsFunc(rules, func(r overlapRule) bool {
 		_, differs := pattern.Served(r.Rule.Pattern)
 		return r.Allow && differs
 	})
-	for i := range x.rules {
-		r := &x.rules[i]
-		f := o.effect(x, i)
+	for i := range rules {
+		r := &rules[i]
+		f := o.effect(rules, i)
 		if o.budget < 0 || served {
 			f = nil
 		}
@@ -138,13 +138,17 @@ func (o *overlaps) compare(x *ruleIndex) {
 // i, and nil otherwise. It compares the rule with all rules that may match the
 // same paths, in the order of their precedence, until one of them gives the
 // answer.
-func (o *overlaps) effect(x *ruleIndex, i int) *Finding {
-	r := &x.rules[i]
-	for _, k := range x.related(i, &o.budget) {
+func (o *overlaps) effect(rules []overlapRule, i int) *Finding {
+	r := &rules[i]
+	o.budget -= len(rules) / 4
+	for k := range rules {
+		other := &rules[k]
+		if k == i || !strings.HasPrefix(r.Prefix, other.Prefix) && !strings.HasPrefix(other.Prefix, r.Prefix) {
+			continue
+		}
 		if o.budget -= 1 + r.Octets; o.budget < 0 {
 			return nil
 		}
-		other := &x.rules[k]
 		contains := other.contains(r.set)
 		if k < i {
 			if contains {
@@ -220,47 +224,4 @@ func (o *overlaps) dropLastRuleFindings() {
 			delete(o.without, last)
 		}
 	}
-}
-
-// ruleIndex finds the rules of a group that may match the same paths as a given
-// rule: the prefix of one of the two starts with the prefix of the other.
-type ruleIndex struct {
-	rules    []overlapRule
-	byPrefix []int            // sorted by prefix
-	exact    map[string][]int // rules by their prefix
-	list     []int            // the result of related
-}
-
-func newRuleIndex(rules []overlapRule) *ruleIndex {
-	x := &ruleIndex{rules: rules, byPrefix: make([]int, len(rules)), exact: make(map[string][]int, len(rules))}
-	for i := range rules {
-		x.byPrefix[i] = i
-		x.exact[rules[i].Prefix] = append(x.exact[rules[i].Prefix], i)
-	}
-	slices.SortFunc(x.byPrefix, func(a, b int) int { return strings.Compare(rules[a].Prefix, rules[b].Prefix) })
-	return x
-}
-
-// related returns the indexes of the rules that may match the same paths as the
-// rule i, in ascending order and without i. The result is valid until the next call.
-func (x *ruleIndex) related(i int, budget *int) []int {
-	prefix := x.rules[i].Prefix
-	list := x.list[:0]
-	for n := range prefix {
-		list = append(list, x.exact[prefix[:n]]...)
-	}
-	*budget -= len(prefix) * len(prefix) / 8
-	from, _ := slices.BinarySearchFunc(x.byPrefix, prefix, func(k int, p string) int { return strings.Compare(x.rules[k].Prefix, p) })
-	for _, k := range x.byPrefix[from:] {
-		if !strings.HasPrefix(x.rules[k].Prefix, prefix) || *budget < 0 {
-			break
-		}
-		*budget--
-		if k != i {
-			list = append(list, k)
-		}
-	}
-	slices.Sort(list)
-	x.list = list
-	return list
 }
