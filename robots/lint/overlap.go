@@ -140,7 +140,9 @@ func (o *overlaps) compare(rules []overlapRule) {
 // answer.
 func (o *overlaps) effect(rules []overlapRule, i int) *Finding {
 	r := &rules[i]
-	o.budget -= len(rules) / 4
+	if o.budget -= len(rules) / 4; o.budget < 0 {
+		return nil
+	}
 	for k := range rules {
 		other := &rules[k]
 		if k == i || !strings.HasPrefix(r.Prefix, other.Prefix) && !strings.HasPrefix(other.Prefix, r.Prefix) {
