@@ -62,7 +62,6 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
 	}
 	var notes grouped
-	var unread []int // the sites without a known robots.txt
 	for i := range sites {
 		f, from, err := o.file(cmd, &sites[i])
 		if err != nil {
@@ -83,10 +82,10 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		if f != nil {
 			o.lint(cmd, f, from)
 		} else {
-			unread = append(unread, i)
+			notes.add("robots.txt was not read. To take it into account, add --site and --robots with its URL, for example "+
+				sites[0].URL(sites[0].Host()), sites[i].Name())
 		}
 	}
-	o.noteUnread(sites, unread, &notes)
 	for _, note := range notes.texts {
 		command.Say(cmd.ErrOrStderr(), "note: %s: %s", output.Visible(words.List(notes.names[note], 5)), output.Visible(note))
 	}
@@ -109,42 +108,6 @@ func (g *grouped) add(text, name string) {
 	if !slices.Contains(g.names[text], name) {
 		g.names[text] = append(g.names[text], name)
 	}
-}
-
-// noteUnread adds notes about the sites whose robots.txt is not known.
-func (o *initOptions) noteUnread(sites []allsites.Site, unread []int, notes *grouped) {
-	for _, i := range unread {
-		how, example := "run", &sites[i]
-		switch {
-		case len(unread) > maxCommands:
-			how, example = "run this for each of them, as for the first", &sites[unread[0]]
-		case example.Port == 0:
-			how = "run this with the address of the site"
-		}
-		notes.add(fmt.Sprintf("robots.txt was not read. To take it into account, %s: %s", how, o.command(example, len(sites) > 1)),
-			sites[i].Name())
-	}
-}
-
-// maxCommands is the number of sites up to which each gets the command for its robots.txt.
-const maxCommands = 3
-
-// command returns the command line that reads the robots.txt of a site from its
-// URL. several says that this command found several sites.
-func (o *initOptions) command(s *allsites.Site, several bool) string {
-	list := []string{"caddy", "robots", "init"}
-	if o.config != "" {
-		list = append(list, "--config", o.config)
-	}
-	host := cmp.Or(o.site, s.Host())
-	if several || o.site != "" {
-		list = append(list, "--site", host)
-	}
-	list = append(list, "--robots", s.URL(host))
-	for _, log := range o.logs {
-		list = append(list, "--log", log)
-	}
-	return strings.Join(words.Map(list, output.ShellWord), " ")
 }
 
 // sites returns the sites to print a block for.

@@ -95,17 +95,14 @@ func (l *linter) rooted(p string) string {
 	p = strings.TrimLeft(p, "\"'`“^")
 	p = strings.TrimRight(p, "\"'`”")
 	p = strings.TrimPrefix(p, "./")
+	if l.wildcards() && (strings.HasPrefix(p, ".*") || strings.HasPrefix(p, `\`)) {
+		p = strings.ReplaceAll(plainSigns.Replace(p), `\`, "/") // as in paths of Windows
+	}
 	switch {
 	case strings.HasPrefix(p, "/"):
 		return p
 	case !l.wildcards():
 		return "/" + p
-	case strings.HasPrefix(p, ".*"):
-		return "/" + plainSigns.Replace(p)
-	case strings.HasPrefix(p, `\.`):
-		return "/*" + p[1:]
-	case strings.HasPrefix(p, `\`): // as in paths of Windows
-		return strings.ReplaceAll(strings.ReplaceAll(p, `\/`, "/"), `\`, "/")
 	case strings.ContainsAny(p[:min(1, len(p))], "?&=") || isExtension(p) || strings.HasSuffix(p, "$") && !strings.ContainsAny(p, "/."):
 		return "/*" + p
 	}

@@ -20,19 +20,15 @@ import (
 type Site struct {
 	Hosts []string // hosts and wildcards of its address; none: any host
 
-	Root     string   // folder of its files, the first if it has several; "" if it has none
-	Roots    int      // number of the folders
-	Backends []string // addresses to which it forwards requests
-	Files    bool     // a file server answers GET /robots.txt
+	Root  string // folder of its files, the first if it has several; "" if it has none
+	Roots int    // number of the folders
+	Files bool   // a file server answers GET /robots.txt
 
 	Robots         bool // it has a robots handler
 	Redirects      bool // it answers only with redirects, so it needs no rules
 	TrustedProxies bool // its server has trusted_proxies
 	Plain          bool // its server listens without TLS
 	Port           uint // on which its server listens; 0 if it listens on no TCP port
-
-	AgentMatchers []string // patterns of its matchers for User-Agent
-	Tags          []string // values of X-Robots-Tag that its header handlers set
 }
 
 // Open reports whether the site serves hosts that its address does not name: any
@@ -84,16 +80,9 @@ func (s *Site) Name() string {
 
 // handler has the settings of handlers that Read reads.
 type handler struct {
-	Name      string      `json:"handler"`
-	Root      string      `json:"root"`    // of file_server, and of vars
-	Headers   http.Header `json:"headers"` // of static_response
-	Upstreams []struct {
-		Dial string `json:"dial"`
-	} `json:"upstreams"`
-	Response struct {
-		Set http.Header `json:"set"`
-		Add http.Header `json:"add"`
-	} `json:"response"`
+	Name    string      `json:"handler"`
+	Root    string      `json:"root"`    // of file_server, and of vars
+	Headers http.Header `json:"headers"` // of static_response
 }
 
 // Read returns the sites of a configuration in JSON: one for each route of each
@@ -162,7 +151,6 @@ func (s *Site) read(route caddyhttp.Route) {
 			if route.Around == nil {
 				s.Hosts = route.Hosts()
 			}
-			s.AgentMatchers = append(s.AgentMatchers, agentPatterns(route.Matchers())...)
 			continue
 		}
 		h := new(handler)
@@ -192,37 +180,5 @@ func (s *Site) add(h *handler) {
 		if h.Root != "" && h.Root != s.Root {
 			s.Root, s.Roots = cmp.Or(s.Root, h.Root), s.Roots+1
 		}
-	case "reverse_proxy":
-		for _, u := range h.Upstreams {
-			s.Backends = append(s.Backends, u.Dial)
-		}
 	}
-	for _, fields := range []http.Header{h.Response.Set, h.Response.Add} {
-		for name, values := range fields {
-			if strings.EqualFold(name, "X-Robots-Tag") {
-				s.Tags = append(s.Tags, values...)
-			}
-		}
-	}
-}
-
-// agentPatterns returns the patterns that matchers compare with User-Agent.
-func agentPatterns(matchers []any) (patterns []string) {
-	const field = "User-Agent"
-	for _, m := range matchers {
-		switch m := m.(type) {
-		case *caddyhttp.MatchHeader:
-			patterns = append(patterns, http.Header(*m)[field]...)
-		case *caddyhttp.MatchHeaderRE:
-			if re := (*m)[field]; re != nil {
-				patterns = append(patterns, re.Pattern)
-			}
-		case *caddyhttp.MatchExpression:
-			if strings.Contains(strings.ToLower(m.Expr), strings.ToLower(field)) {
-				patterns = append(patterns, m.Expr)
-			}
-		}
-	}
-	slices.Sort(patterns)
-	return patterns
 }

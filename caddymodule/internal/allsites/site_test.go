@@ -16,14 +16,12 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Site{{
-		Hosts: []string{"example.com", "*.example.com"}, Root: "/var/www", Roots: 1, Backends: []string{"unix//run/php/php-fpm.sock"},
-		TrustedProxies: true, Port: 443, AgentMatchers: []string{"*bot*", "(?i)gptbot|ccbot"}, Tags: []string{"noindex"},
+		Hosts: []string{"example.com", "*.example.com"}, Root: "/var/www", Roots: 1,
+		TrustedProxies: true, Port: 443,
 	}, {
-		Robots: true, TrustedProxies: true, Port: 443, Backends: []string{"a:1", "b:2", "a:3"},
+		Robots: true, TrustedProxies: true, Port: 443,
 	}, {
-		Hosts: []string{"internal"}, TrustedProxies: true, Plain: true, Port: 8080, Backends: []string{"c:1"},
-		AgentMatchers: []string{`{http.request.header.User-Agent}.contains("bot")`},
-	}}
+		Hosts: []string{"internal"}, TrustedProxies: true, Plain: true, Port: 8080}}
 	if !reflect.DeepEqual(sites, want) {
 		t.Errorf("read\n%+v\nwant\n%+v", sites, want)
 	}

@@ -219,7 +219,6 @@ func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 		"verified": verifiedShare,
 		"line":     lineOf,
 		"list":     func(tokens []string) string { return words.List(tokens, 3) },
-		"actions":  actionsOf,
 		"advice":   newSentences(),
 		"message":  s.message,
 		"first": func(p statusapi.Problem) statusapi.Action {
@@ -312,20 +311,6 @@ func lineOf(layer, file string, line int) string {
 		file = cmp.Or(file, "robots.txt")
 	}
 	return fmt.Sprintf("%s:%d", output.Visible(cmp.Or(file, "configuration")), line)
-}
-
-// actionsOf returns the actions that a rule decided.
-func actionsOf(c statusapi.LineCounts) string {
-	var actions []string
-	for _, a := range []struct {
-		name  string
-		count uint64
-	}{{"pass", c.Passed}, {"deny", c.Denied}, {"throttle", c.Throttled}, {"would_deny", c.WouldDeny}, {"would_throttle", c.WouldThrottle}} {
-		if a.count > 0 {
-			actions = append(actions, a.name)
-		}
-	}
-	return strings.Join(actions, ", ")
 }
 
 // verifiedShare returns the share of verified requests among those that could be

@@ -78,18 +78,6 @@ func configured(w *writer, s *allsites.Site) {
 		w.note("the server trusts proxies. If a proxy has a cache, the requests that it answers do not reach this server, " +
 			"so robots.txt is not enforced for them")
 	}
-	if n := len(s.AgentMatchers); n > 0 {
-		w.note("the site has %d %s for User-Agent (%s). robots.txt and this block can replace the ones for crawlers",
-			n, english.PluralWord(n, "matcher", "matchers"), quoted(s.AgentMatchers))
-	}
-	if n := len(s.Tags); n > 0 {
-		w.note("the site sets X-Robots-Tag in another handler (%s). The subdirective x_robots_tag sets it by file name, "+
-			"path, media type and status, and checks the directives",
-			quoted(s.Tags))
-	}
-	if len(s.Backends) > 1 {
-		w.note("the site has %d back ends. The robots.txt of the one that answers /robots.txt applies to all of them", len(s.Backends))
-	}
 }
 
 // delays adds a limit for a long Crawl-delay.
