@@ -62,6 +62,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("--robots is for one site: select it with --site. The sites are %s", strings.Join(siteNames(sites), "; "))
 	}
 	var notes grouped
+	how := ""
 	for i := range sites {
 		f, from, err := o.file(cmd, &sites[i])
 		if err != nil {
@@ -82,8 +83,8 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		if f != nil {
 			o.lint(cmd, f, from)
 		} else {
-			notes.add("robots.txt was not read. To take it into account, add --site and --robots with its URL, for example "+
-				sites[0].URL(sites[0].Host()), sites[i].Name())
+			how = cmp.Or(how, "robots.txt was not read. To take it into account, run this for each site, as here: "+o.command(&sites[i]))
+			notes.add(how, sites[i].Name())
 		}
 	}
 	for _, note := range notes.texts {
@@ -108,6 +109,16 @@ func (g *grouped) add(text, name string) {
 	if !slices.Contains(g.names[text], name) {
 		g.names[text] = append(g.names[text], name)
 	}
+}
+
+// command returns the command line that reads the robots.txt of a site from its URL.
+func (o *initOptions) command(s *allsites.Site) string {
+	host := cmp.Or(o.site, s.Host())
+	list := []string{"--site", host, "--robots", s.URL(host)}
+	if o.config != "" {
+		list = append(list, "--config", o.config)
+	}
+	return "caddy robots init " + strings.Join(words.Map(list, output.ShellWord), " ")
 }
 
 // sites returns the sites to print a block for.

@@ -18,7 +18,7 @@ http://localhost:$PORT {
 	respond /robots.txt "User-agent: *
 Crawl-delay: 600"
 }
-http://other.test:$PORT {
+http://b.test:$PORT {
 	respond hello
 }`)
 	run := func(command string) (stdout, stderr string) {
@@ -33,7 +33,7 @@ http://other.test:$PORT {
 		return out.String(), errs.String()
 	}
 	_, notes := run("caddy robots init")
-	found := regexp.MustCompile(`(?m)^note: localhost: robots\.txt was not read\. .*, run: (caddy robots init .*)$`).FindStringSubmatch(notes)
+	found := regexp.MustCompile(`(?m)^note: localhost, b\.test: robots\.txt was not read\. .*: (caddy robots init .*)$`).FindStringSubmatch(notes)
 	if found == nil {
 		t.Fatalf("no command in %s", notes)
 	}
