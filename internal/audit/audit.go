@@ -138,7 +138,7 @@ func (a *auditor) read(ctx context.Context) error {
 }
 
 // eachLine calls count for each line of logs, until ctx ends.
-func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.Log) error) error {
+func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.Log)) error {
 	lines := int64(0)
 	for l, err := range logs.Lines() {
 		if err != nil {
@@ -149,9 +149,7 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.L
 				return err
 			}
 		}
-		if err := count(l); err != nil {
-			return err
-		}
+		count(l)
 	}
 	return nil
 }
@@ -159,10 +157,9 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.L
 // eachRequest counts the lines of the logs, and calls count for each that is a request of
 // a client. A request without a time gets the latest time before it.
 func (a *auditor) eachRequest(ctx context.Context, count func(*logformat.Entry, *Judged)) error {
-	return eachLine(ctx, a.logs, func(l *logfile.Log) error {
-		isRequest, err := a.inputs.count(l)
-		if !isRequest || err != nil {
-			return err
+	return eachLine(ctx, a.logs, func(l *logfile.Log) {
+		if !a.inputs.count(l) {
+			return
 		}
 		if !l.Entry.Timed {
 			l.Entry.At = a.clock
@@ -170,7 +167,6 @@ func (a *auditor) eachRequest(ctx context.Context, count func(*logformat.Entry, 
 		a.clock = max(a.clock, l.Entry.At)
 		a.current.setEntry(l, a.hosts.of(l.Entry.Host))
 		count(&l.Entry, &a.current)
-		return nil
 	})
 }
 

@@ -103,9 +103,9 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 }
 
 // collect adds the claim of a line to the list.
-func (a *auditor) collect(l *logfile.Log) error {
+func (a *auditor) collect(l *logfile.Log) {
 	if l.Problem != logformat.None || !a.only.selects(l.Entry.Host) {
-		return nil
+		return
 	}
 	h := a.hosts.of(l.Entry.Host)
 	r, d := request(&l.Entry, h), new(judge.Decision)
@@ -118,7 +118,6 @@ func (a *auditor) collect(l *logfile.Log) error {
 			a.claims.add(s, &r, d.Agent.Crawler)
 		}
 	}
-	return nil
 }
 
 // lookUpAll looks up the collected claims, many at once.

@@ -236,16 +236,6 @@ func (c *crawlers) report(r *Report) {
 	}
 }
 
-// CrawlersWith returns the crawlers that are suitable.
-func (r *Report) CrawlersWith(suitable func(*Crawler) bool) (list []*Crawler) {
-	for i := range r.Crawlers {
-		if suitable(&r.Crawlers[i]) {
-			list = append(list, &r.Crawlers[i])
-		}
-	}
-	return list
-}
-
 // isSearch reports whether it is the crawler of a search engine.
 func (t *crawlerTally) isSearch() bool { return t.row != nil && t.row.CountsAs(crawler.Search) }
 

@@ -62,15 +62,9 @@ type inputTally struct {
 	zoneless int64 // requests whose time has no zone
 }
 
-// Limits for User-Agents. A log without them cannot be judged.
-const (
-	// agentless: an audit fails after this number of requests if the log does not
-	// have the User-Agent of any of them.
-	agentless = 1000
-	// enoughRequests: one of several logs with at least this number of requests is an
-	// error if the User-Agent of all of them is empty.
-	enoughRequests = 100
-)
+// enoughRequests: one of several logs with at least this number of requests is an
+// error if the User-Agent of all of them is empty. Such a log cannot be judged.
+const enoughRequests = 100
 
 // maxUnreadable is the number of unreadable lines in the report.
 const maxUnreadable = 10
@@ -79,14 +73,14 @@ const maxUnreadable = 10
 var ErrHosts = errors.New("has no request for")
 
 // count counts the current line of a log, and reports whether it is a request of a
-// client. It returns an error for a log without User-Agents.
-func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
+// client.
+func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 	t := &c.each[l.Index]
 	t.Lines++
 	switch {
 	case l.Problem == logformat.NoRequest:
 		c.other++
-		return false, nil
+		return false
 	case l.Problem != logformat.None:
 		c.unreadable++
 		t.Unreadable++
@@ -95,22 +89,23 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool, err error) {
 			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem),
 				Text: c.mask.Line(l.Line)})
 		}
-		return false, nil
+		return false
 	case isOwnFetch(&l.Entry):
 		c.other++
 		c.ownFetches++
-		return false, nil
+		return false
 	case !c.only.selects(l.Entry.Host):
 		c.other++
 		c.leftOut++
-		return false, nil
+		return false
 	}
 	c.requests++
-	return true, t.count(l)
+	t.count(l)
+	return true
 }
 
 // count counts a request.
-func (t *inputTally) count(l *logfile.Log) error {
+func (t *inputTally) count(l *logfile.Log) {
 	e := &l.Entry
 	if t.Requests++; t.Requests == 1 {
 		t.Format = l.Format.Name()
@@ -118,15 +113,12 @@ func (t *inputTally) count(l *logfile.Log) error {
 	if len(e.UserAgents) > 0 {
 		t.fields++
 		countIf(&t.nonEmpty, e.UserAgents[0] != "")
-	} else if t.Requests == agentless && t.fields == 0 {
-		return fmt.Errorf("%s %w", l.Name, logfile.ErrNoUserAgents)
 	}
 	if e.Timed {
 		t.period.add(e.At)
 		t.coarse = max(t.coarse, e.Resolution)
 		countIf(&t.zoneless, !e.Zoned)
 	}
-	return nil
 }
 
 // check returns an error for a log without User-Agents, and for a file that is not a

@@ -270,8 +270,9 @@ func (a *auditor) summary(r *Report) (list []string) {
 // of requests; "" if there is none.
 func (r *Report) refused(selects func(*Crawler) bool) string {
 	var list []string
-	for _, c := range r.CrawlersWith(selects) {
-		if n := c.Denied + c.Throttled; n > 0 {
+	for i := range r.Crawlers {
+		c := &r.Crawlers[i]
+		if n := c.Denied + c.Throttled; n > 0 && selects(c) {
 			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), words.Count(n), requests(c.Requests)))
 		}
 	}

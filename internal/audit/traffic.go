@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
@@ -74,11 +72,8 @@ func (t *traffic) report(r *Report) {
 // people counts the browsers, systems and devices of people.
 type people struct {
 	browsers, systems, devices counter
-	agents                     map[uint64]*person // by a hash of the User-Agent
+	agents                     map[string]*int64 // requests by User-Agent, which are not described yet
 }
-
-// person has the counts that a User-Agent of people adds to.
-type person struct{ browser, system, device *int64 }
 
 // Limits for people and names.
 const (
@@ -89,27 +84,34 @@ const (
 
 // count counts a request with a User-Agent.
 func (p *people) count(ua string) {
-	hash := xxhash.Sum64String(ua)
-	who := p.agents[hash]
-	if who == nil {
-		if len(p.agents) >= maxPersons || p.agents == nil {
-			p.agents = make(map[uint64]*person)
+	n := p.agents[ua]
+	if n == nil {
+		if len(p.agents) >= maxPersons {
+			p.describe()
 		}
+		n = valueOf(&p.agents, mask.Shortened(ua), func() *int64 { return new(int64) })
+	}
+	*n++
+}
+
+// describe adds what is remembered to the counts.
+func (p *people) describe() {
+	for ua, n := range p.agents {
 		d := browser.Describe(ua)
 		device := cmp.Or(d.Device, "computer")
 		if d.Device == "" && d.Mobile {
 			device = "phone or tablet"
 		}
-		who = &person{p.browsers.of(d.Browser), p.systems.of(d.System), p.devices.of(device)}
-		p.agents[hash] = who
+		*p.browsers.of(d.Browser) += *n
+		*p.systems.of(d.System) += *n
+		*p.devices.of(device) += *n
 	}
-	*who.browser++
-	*who.system++
-	*who.device++
+	clear(p.agents)
 }
 
 // report adds the people to the report.
 func (p *people) report(r *Report) {
+	p.describe()
 	r.Browsers, r.Systems, r.Devices = p.browsers.top(topNames), p.systems.top(topNames), p.devices.top(topNames)
 }
 

@@ -16,12 +16,13 @@ type commonLog struct {
 	times timeParser
 	// agents is true if the lines have a referer and a User-Agent.
 	agents bool
-	// more is the number of fields after them. hostAt says which of these is the
+	// more is true if there are fields after them. hostAt says which of these is the
 	// host, from 1, and secondsAt which is the duration; 0 if none is.
-	more, hostAt, secondsAt int
-	vhost                   bool   // a line with the host before it was seen
-	after                   []byte // what is after the size in the last line
-	buf                     []byte // of strings that had escapes
+	more              bool
+	hostAt, secondsAt int
+	vhost             bool   // a line with the host before it was seen
+	after             []byte // what is after the size in the last line
+	buf               []byte // of strings that had escapes
 }
 
 func (p *commonLog) hasAgents() bool { return p.agents }
@@ -174,21 +175,26 @@ func octets(b []byte, e *Entry) []byte {
 	return rest
 }
 
+// quotedField parses a blank and what quoted parses after it.
+func (p *commonLog) quotedField(b []byte, ends func(rest []byte) bool) (string, []byte, bool) {
+	if len(b) < 2 || b[0] != ' ' || b[1] != '"' {
+		return "", nil, false
+	}
+	return p.quoted(b[2:], ends)
+}
+
 // tail parses what is after the size.
 func (p *commonLog) tail(b []byte, e *Entry) Problem {
 	if p.agents {
-		if len(b) < 2 || b[0] != ' ' || b[1] != '"' {
-			return cutOff
-		}
-		referer, rest, ok := p.quoted(b[2:], endsField)
-		if !ok || len(rest) < 2 || rest[0] != ' ' || rest[1] != '"' {
+		referer, rest, ok := p.quotedField(b, endsField)
+		if !ok {
 			return cutOff
 		}
 		ends := endsField
-		if p.more == 0 { // all quotation marks but the last one belong to the User-Agent
+		if !p.more { // all quotation marks but the last one belong to the User-Agent
 			ends = endsLine
 		}
-		agent, rest, ok := p.quoted(rest[2:], ends)
+		agent, rest, ok := p.quotedField(rest, ends)
 		if !ok {
 			return cutOff
 		}
@@ -248,54 +254,42 @@ const maxMore = 16
 // newCommonLog detects which variant of the format the lines of a sample have. fit is
 // the number of lines that have the format.
 func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
-	withAgent, plain := 0, 0
-	more := make([]int, maxMore+1)
-	hosts, seconds := make([]int, maxMore+1), make([]int, maxMore+1)
-	hosted := 0
+	withAgent, withMore, hosted := 0, 0, 0
+	var hosts, seconds [maxMore + 1]int
 	for _, line := range sample {
 		try := commonLog{times: times, vhost: true} // what is before the time may be two addresses
 		var e Entry
 		if pr := try.parse(line, &e); pr != None && pr != NoRequest {
 			continue
 		}
-		rest := try.after
 		fit++
-		if _, isAddr := clientAddress(e.Host); e.Host != "" && !isAddr {
+		if e.Host != "" && !isAddress(e.Host) {
 			hosted++
 		}
-		if len(rest) > 1 && rest[1] == '"' {
-			if _, r, ok := try.quoted(rest[2:], endsField); ok && len(r) > 1 && r[1] == '"' {
-				if _, r, ok = try.quoted(r[2:], endsField); ok {
-					withAgent++
-					rest = r
-				}
+		rest := try.after
+		if _, r, ok := try.quotedField(rest, endsField); ok {
+			if _, r, ok = try.quotedField(r, endsField); ok {
+				withAgent++
+				rest = r
 			}
-		} else {
-			plain++
 		}
-		n := 0
-		for ; n < maxMore; n++ {
-			f := field(rest, n+1)
-			if f == "" {
-				break
-			}
+		if field(rest, 1) != "" {
+			withMore++
+		}
+		for n := 1; n <= maxMore; n++ {
+			f := field(rest, n)
 			if hostName.MatchString(f) {
-				hosts[n+1]++
+				hosts[n]++
 			}
 			if requestTime.MatchString(f) {
-				seconds[n+1]++
+				seconds[n]++
 			}
 		}
-		more[n]++
 	}
-	p = &commonLog{times: times, agents: withAgent > plain, vhost: hosted > fit/2}
-	for n, count := range more {
-		if count > more[p.more] {
-			p.more = n
-		}
-	}
-	p.hostAt, p.secondsAt = usual(hosts, fit), usual(seconds, fit)
-	return p, fit
+	return &commonLog{
+		times: times, agents: 2*withAgent > fit, more: 2*withMore > fit, vhost: hosted > fit/2,
+		hostAt: usual(hosts[:], fit), secondsAt: usual(seconds[:], fit),
+	}, fit
 }
 
 // usual returns the first field that fits in nine of ten lines; 0 if none does.
