@@ -22,6 +22,11 @@ type jsonLog struct {
 	walk    object
 	skipped int // the length of the prefix before the time of a console line
 	texts   []string
+
+	// The current line, and member and header.
+	e                  *Entry
+	line               jsonLine
+	onMember, onHeader func(key []byte) bool
 }
 
 func (p *jsonLog) name() string {
@@ -63,16 +68,20 @@ func (p *jsonLog) parse(line []byte, e *Entry) Problem {
 		return badJSON
 	}
 	p.walk.buf = p.walk.buf[:0]
-	var l jsonLine
-	if begin > 0 && line[begin-1] == '\t' {
-		p.head(plain(line[:begin]), e, &l)
+	p.e, p.line = e, jsonLine{}
+	if p.onMember == nil {
+		p.onMember, p.onHeader = p.member, p.header
 	}
-	return p.object(line[begin:], e, &l)
+	if begin > 0 && line[begin-1] == '\t' {
+		p.head(plain(line[:begin]))
+	}
+	return p.object(line[begin:])
 }
 
 // head parses the columns that the console encoder writes before the object. The
 // first one is the time.
-func (p *jsonLog) head(b []byte, e *Entry, l *jsonLine) {
+func (p *jsonLog) head(b []byte) {
+	e, l := p.e, &p.line
 	at, rest, _ := bytes.Cut(b, []byte("\t"))
 	if isNumber(strings.TrimLeft(view(at), " ")) { // cat -n
 		at, rest, _ = bytes.Cut(rest, []byte("\t"))
@@ -124,25 +133,26 @@ func (l *jsonLine) classify(text []byte) {
 }
 
 // object parses the JSON object of a line.
-func (p *jsonLog) object(b []byte, e *Entry, l *jsonLine) Problem {
+func (p *jsonLog) object(b []byte) Problem {
 	o := &p.walk
 	o.b, o.i = b, 0
-	ok := o.members(func(key []byte) bool { return p.member(key, e, l) })
+	ok := o.members(p.onMember)
 	switch {
 	case !ok && !bytes.HasSuffix(bytes.TrimRight(o.b, " \t\r"), []byte("}")):
 		return cutOff
 	case !ok:
 		return badJSON
 	}
-	return p.finish(e, l)
+	return p.finish()
 }
 
 // member parses one member of the line, or of its object "request".
-func (p *jsonLog) member(key []byte, e *Entry, l *jsonLine) bool {
+func (p *jsonLog) member(key []byte) bool {
+	e, l := p.e, &p.line
 	o := &p.walk
 	if i := bytes.LastIndexByte(key, '>'); i > 0 { // the key is a path such as request>headers>User-Agent
 		if bytes.HasSuffix(key[:i], []byte("headers")) {
-			return p.header(key[i+1:], e, l)
+			return p.header(key[i+1:])
 		}
 		key = key[i+1:]
 	}
@@ -151,12 +161,12 @@ func (p *jsonLog) member(key []byte, e *Entry, l *jsonLine) bool {
 	case "request":
 		if isObject && !l.request {
 			l.request = true
-			return o.members(func(key []byte) bool { return p.member(key, e, l) })
+			return o.members(p.onMember)
 		}
 	case "headers":
 		if isObject {
 			l.agent = true
-			return o.members(func(key []byte) bool { return p.header(key[bytes.LastIndexByte(key, '>')+1:], e, l) })
+			return o.members(p.onHeader)
 		}
 	case "robots":
 		return o.raw(&e.Robots)
@@ -177,18 +187,19 @@ func (p *jsonLog) member(key []byte, e *Entry, l *jsonLine) bool {
 	if len(text) == 0 || string(text) == "-" {
 		return ok
 	}
-	if !p.value(key, text, e, l) {
+	if !p.value(key, text) {
 		if quoted {
 			l.classify(text)
 		}
-		p.time(key, text, e, l)
+		p.time(key, text)
 	}
 	return ok
 }
 
 // value stores the text or number of a member, and reports whether the member is known.
 // Keys are Caddy's, nginx's variables, and usual names of these.
-func (p *jsonLog) value(key, raw []byte, e *Entry, l *jsonLine) bool {
+func (p *jsonLog) value(key, raw []byte) bool {
+	e, l := p.e, &p.line
 	text := view(raw)
 	switch string(key) {
 	case "status", "http_status", "status_code":
@@ -239,8 +250,8 @@ func (p *jsonLog) value(key, raw []byte, e *Entry, l *jsonLine) bool {
 
 // time checks whether a member is the time: by its usual keys, else by the key under
 // which a line before had it, else, in Caddy's logs, by its value.
-func (p *jsonLog) time(key, text []byte, e *Entry, l *jsonLine) {
-	level := 1
+func (p *jsonLog) time(key, text []byte) {
+	l, level := &p.line, 1
 	switch {
 	case string(key) == "ts", string(key) == "msec":
 		level = 3
@@ -254,7 +265,7 @@ func (p *jsonLog) time(key, text []byte, e *Entry, l *jsonLine) {
 		return
 	}
 	if s, ok := p.times.parse(text); ok {
-		e.setTime(s)
+		p.e.setTime(s)
 		l.level = level
 		if level == 1 {
 			p.timeKey = string(key)
@@ -281,7 +292,8 @@ func (e *Entry) setJSONDuration(text []byte) {
 }
 
 // finish decides whether the line is a request, and completes e.
-func (p *jsonLog) finish(e *Entry, l *jsonLine) Problem {
+func (p *jsonLog) finish() Problem {
+	e, l := p.e, &p.line
 	if e.Target == "" && l.path != "" {
 		e.Target = l.path
 		if l.query != "" {
@@ -325,11 +337,12 @@ func (p *jsonLog) finish(e *Entry, l *jsonLine) Problem {
 
 // header parses one header field of the request. Of a field that is read and whose value
 // was removed, the value is empty.
-func (p *jsonLog) header(name []byte, e *Entry, l *jsonLine) bool {
-	o := &p.walk
+func (p *jsonLog) header(name []byte) bool {
+	e, o := p.e, &p.walk
+	name = name[bytes.LastIndexByte(name, '>')+1:]
 	switch string(name) {
 	case "User-Agent", "user-agent", "ua", "UA", "user_agent":
-		l.agent = true
+		p.line.agent = true
 		return o.texts(&e.UserAgents)
 	case "Authorization":
 		e.Authorized = true
