@@ -157,7 +157,7 @@ func TestMetaTagsAgreeWithAParser(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	whole := 0
-	for range 20_000 {
+	for range 5_000 {
 		var doc strings.Builder
 		for range 1 + random.IntN(12) {
 			doc.WriteString(headPieces[random.IntN(len(headPieces))])
@@ -167,8 +167,8 @@ func TestMetaTagsAgreeWithAParser(t *testing.T) {
 			whole++
 		}
 	}
-	if whole < 15_000 {
-		t.Errorf("readHTML found all tags in only %d of 20,000 documents", whole)
+	if whole < 3_750 {
+		t.Errorf("readHTML found all tags in only %d of 5,000 documents", whole)
 	}
 }
 
