@@ -18,7 +18,6 @@ func TestOverloadPage(t *testing.T) {
 			return ""
 		}
 		var b strings.Builder
-		b.WriteString("| step | purposes |\n|---|---|\n")
 		for _, k := range kinds {
 			purposes := make([]string, len(k.purposes))
 			for i, p := range k.purposes {
@@ -27,7 +26,7 @@ func TestOverloadPage(t *testing.T) {
 			if k.name == selfDeclared {
 				purposes = []string{"clients that declare themselves or that only robots.txt names, and all purposes that are not below"}
 			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", k.name, strings.Join(purposes, ", "))
+			fmt.Fprintf(&b, "- `%s`: %s\n", k.name, strings.Join(purposes, ", "))
 		}
 		return b.String()
 	})
