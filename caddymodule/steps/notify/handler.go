@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 )
 
@@ -56,7 +57,8 @@ func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Provision checks the URLs, and gets their queues. It uses no network.
 func (h *Handler) Provision(ctx caddy.Context) error {
-	if h.log = ctx.Logger(h); len(h.URLs) == 0 {
+	h.log = metrics.Limited(ctx.Logger(h), logLines)
+	if len(h.URLs) == 0 {
 		return errors.New("notify needs at least one URL")
 	}
 	for i, raw := range h.URLs {

@@ -63,7 +63,7 @@ func TestReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	happen(two, "c.test")
-	two.receivers[0].log.Store(zaptest.NewLogger(t))
+	two.receivers[0].log.Set(zaptest.NewLogger(t))
 	close(answer)
 	want("b.test")
 	want("c.test")

@@ -11,7 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/background"
@@ -19,30 +18,31 @@ import (
 
 // Bounds of a receiver.
 const (
-	maxWaiting  = 100              // messages in the queue
+	maxWaiting  = 100              // messages, with the one that is sent
 	patience    = 20 * time.Second // for an attempt
 	firstPause  = 5 * time.Second  // after a failed attempt; each further one is twice as long
 	maxPause    = 5 * time.Minute
 	giveUpAfter = 30 * time.Minute // after a message was made
 	digestEvery = time.Hour
+	logLines    = 5 // with the same message in a minute
 )
 
-// receiver sends messages to a URL, one after another, in a goroutine that ends when none
-// waits. It outlives the configuration. The names of its fields have no secrets.
+// receiver sends messages to a URL, one after another, in a goroutine that begins with the
+// first. It outlives the configuration. The names of its fields have no secrets.
 type receiver struct {
 	name, kind string
 	send       func(*message) error // see address.send
 	now        func() time.Time
-	log        atomic.Pointer[zap.Logger]
-	full       logquota.Gate
+	log        metrics.Logger
+	queue      chan *message
+	begin      sync.Once    // the goroutine
+	waiting    atomic.Int32 // messages in the queue, and the one that is sent
 	stopped    context.Context
 	stop       context.CancelFunc
 
-	mu      sync.Mutex
-	queue   []*message
-	fresh   digest
-	timer   *time.Timer // sends the digest
-	running bool        // the goroutine is
+	mu    sync.Mutex
+	fresh digest
+	timer *time.Timer // sends the digest
 
 	late sending // used by the goroutine only
 }
@@ -55,12 +55,15 @@ type sending struct {
 
 func newReceiver(a *address) *receiver {
 	stopped, stop := context.WithCancel(context.Background())
-	return &receiver{name: a.name, kind: a.kind, send: a.send, now: clock.Now, stopped: stopped, stop: stop, fresh: make(digest)}
+	return &receiver{
+		name: a.name, kind: a.kind, send: a.send, now: clock.Now, queue: make(chan *message, maxWaiting), stopped: stopped, stop: stop,
+		fresh: make(digest),
+	}
 }
 
 // add takes an event, and waits for nothing. Accidents at fresh hosts are sent together.
 func (r *receiver) add(e caddy.Event, log *zap.Logger) {
-	r.log.Store(log)
+	r.log.Set(log)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Data["fresh"] != true {
@@ -85,49 +88,55 @@ func (r *receiver) sendDigest() {
 
 // push puts a message into the queue. The caller holds mu.
 func (r *receiver) push(m *message) {
-	if r.stopped.Err() != nil {
-		return
-	}
-	if len(r.queue) >= maxWaiting {
+	switch {
+	case r.stopped.Err() != nil:
+	case r.waiting.Load() >= maxWaiting:
 		metrics.CountMessages(r.kind, "dropped", 1)
-		if missed, ok := r.full.Pass(r.now().UnixNano(), time.Minute, 0); ok {
-			r.log.Load().Warn("notify: messages are dropped, because too many wait", zap.String("receiver", r.name), zap.Int64("dropped", missed+1))
-		}
-		return
-	}
-	r.queue = append(r.queue, m)
-	if !r.running {
-		r.running = true
-		new(background.Group).Keep(r.stopped.Done(), "notify: messages", r.run)
+		r.log.Load().Warn("notify: messages are dropped, because too many wait", zap.String("receiver", r.name))
+	default:
+		r.waiting.Add(1)
+		r.queue <- m
+		r.begin.Do(func() { new(background.Group).Keep(r.stopped.Done(), "notify: messages", r.run) })
 	}
 }
 
 // run sends the messages that wait.
 func (r *receiver) run() {
-	pause := firstPause
-	for m := r.next(nil); m != nil; {
+	for {
+		select {
+		case m := <-r.queue:
+			r.deliver(m)
+		case <-r.stopped.Done():
+			return
+		}
+	}
+}
+
+// deliver sends a message, and tries it again for half an hour.
+func (r *receiver) deliver(m *message) {
+	for pause := firstPause; r.stopped.Err() == nil; pause = min(2*pause, maxPause) {
 		err, log := r.attempt(m), r.log.Load()
 		fields := []zap.Field{zap.String("receiver", r.name), zap.String("title", m.title), zap.Error(err)}
 		r.note(err)
 		switch {
+		case r.stopped.Err() != nil:
+			return
 		case err == nil:
 			metrics.CountMessages(r.kind, "sent", 1)
-			pause, m = firstPause, r.next(m)
-			continue
-		case r.stopped.Err() != nil:
+			r.waiting.Add(-1)
+			return
 		case r.now().Sub(m.at) >= giveUpAfter:
 			metrics.CountMessages(r.kind, "failed", 1)
 			log.Error("notify: a message could not be sent, and is dropped", fields...)
-			m = r.next(m)
+			r.waiting.Add(-1)
+			return
 		case pause == firstPause:
 			log.Warn("notify: a message could not be sent, and is tried again for half an hour", fields...)
 		}
 		select {
 		case <-time.After(pause):
 		case <-r.stopped.Done():
-			m = r.next(nil)
 		}
-		pause = min(2*pause, maxPause)
 	}
 }
 
@@ -154,20 +163,6 @@ func problems() (list []statusapi.Problem) {
 			Advice:  "Check the URL and the service: `caddy robots notify --test` sends a message."})
 	}
 	return list
-}
-
-// next removes a message that is done, and returns the one to send: nil if none waits, and
-// then the goroutine ends.
-func (r *receiver) next(done *message) *message {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.queue) > 0 && r.queue[0] == done {
-		r.queue = r.queue[1:]
-	}
-	if r.running = len(r.queue) > 0; !r.running {
-		return nil
-	}
-	return r.queue[0]
 }
 
 // attempt sends a message, and waits for the end as long as patience. One attempt runs at a
@@ -201,11 +196,10 @@ func (r *receiver) Close() error {
 	if r.timer != nil {
 		r.timer.Stop()
 	}
-	if n := len(r.queue); n > 0 {
+	if n := int(r.waiting.Load()); n > 0 {
 		metrics.CountMessages(r.kind, "dropped", n)
 		r.log.Load().Warn("notify: messages are dropped, because Caddy stops or the configuration has the URL no more",
 			zap.String("receiver", r.name), zap.Int("dropped", n))
 	}
-	r.queue = nil
 	return nil
 }
