@@ -45,27 +45,11 @@ func isNoAddress(r rune) bool {
 
 // isIPv4 reports whether s is an IPv4 address, without a port.
 func isIPv4(s string) bool {
-	if len(s) < len("0.0.0.0") || len(s) > len("255.255.255.255") {
+	if len(s) < len("0.0.0.0") || len(s) > len("255.255.255.255") || !isDigit(s[0]) {
 		return false
 	}
-	number, digits, dots := 0, 0, 0
-	for i := range len(s) {
-		switch c := s[i]; {
-		case isDigit(c):
-			if digits > 0 && number == 0 || digits == 3 {
-				return false
-			}
-			number, digits = number*10+int(c-'0'), digits+1
-			if number > 255 {
-				return false
-			}
-		case c == '.' && digits > 0:
-			number, digits, dots = 0, 0, dots+1
-		default:
-			return false
-		}
-	}
-	return dots == 3 && digits > 0
+	addr, err := netip.ParseAddr(s)
+	return err == nil && addr.Is4()
 }
 
 // isPort reports whether s is empty, or a colon and a port.

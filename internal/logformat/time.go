@@ -2,6 +2,7 @@ package logformat
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,59 +112,25 @@ func fractionOf(b []byte) time.Duration {
 	return resolution
 }
 
-// parseUnix parses seconds, milliseconds, microseconds or nanoseconds since 1970,
-// with or without a fraction. The number of digits shows which unit it is.
-func parseUnix(b []byte) (stamp, bool) {
-	whole, rest, _ := bytes.Cut(b, []byte("."))
-	if len(whole) < 9 || len(whole) > 19 {
-		return parseUnixFloat(b)
-	}
-	n := digits(whole)
-	if n < 0 {
-		return stamp{}, false
-	}
-	unit := int64(1e9)
-	switch {
-	case len(whole) > 17:
-		unit = 1
-	case len(whole) > 14:
-		unit = 1e3
-	case len(whole) > 11:
-		unit = 1e6
-	}
-	s := stamp{at: n * unit, resolution: unit, zoned: true}
-	for _, c := range rest {
-		if !isDigit(c) {
-			return parseUnixFloat(b)
-		}
-		if unit /= 10; unit == 0 {
-			break
-		}
-		s.at += int64(c-'0') * unit
-		s.resolution = min(unit, int64(time.Microsecond)) // a float is written without zeros at its end
-	}
-	return s, s.plausible()
-}
-
-// parseUnixFloat parses 1.795288621e+09, the form of Caddy's console encoder.
-func parseUnixFloat(b []byte) (stamp, bool) {
+// parseUnix parses seconds, milliseconds, microseconds or nanoseconds since 1970, with or
+// without a fraction, also in the form of Caddy's console encoder: 1.795288621e+09. The
+// result is exact to a microsecond.
+func parseUnix(b []byte) (s stamp, ok bool) {
 	if !isDigit(b[0]) {
-		return stamp{}, false
+		return s, false
 	}
-	f, err := strconv.ParseFloat(view(b), 64)
-	if err != nil || f < 1e8 || f > 1e19 {
-		return stamp{}, false
+	seconds, err := strconv.ParseFloat(view(b), 64)
+	if err != nil || seconds < 1e8 || seconds > 1e19 {
+		return s, false
 	}
-	for f > 1e11 {
-		f /= 1e3
+	resolution := time.Second
+	for ; seconds > 1e11; seconds /= 1e3 {
+		resolution /= 1e3
 	}
-	seconds := int64(f)
-	s := stamp{at: seconds*1e9 + int64((f-float64(seconds))*1e9), resolution: int64(time.Microsecond), zoned: true}
-	return s, s.plausible()
-}
-
-// plausible reports whether the time is in the years of a log.
-func (s stamp) plausible() bool {
-	y := time.Unix(0, s.at).UTC().Year()
-	return s.at > 0 && y >= firstYear && y <= lastYear
+	if bytes.IndexByte(b, '.') >= 0 { // a float is written without zeros at its end
+		resolution = min(resolution, time.Microsecond)
+	}
+	s = stamp{at: int64(math.Round(seconds*1e6)) * 1e3, resolution: int64(max(resolution, time.Microsecond)), zoned: true}
+	year := time.Unix(0, s.at).UTC().Year()
+	return s, year >= firstYear && year <= lastYear
 }
