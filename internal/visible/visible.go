@@ -32,6 +32,20 @@ func Rune(s string) (text string, size int, escaped bool) {
 	return s[:size], size, false
 }
 
+// Text returns s with the text of Rune for each of its runes.
+func Text(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		text, size, _ := Rune(s[i:])
+		b.WriteString(text)
+		i += size
+	}
+	return b.String()
+}
+
 // Network returns the part of a client's address that operators see: its /24
 // (IPv4) or /48 (IPv6).
 func Network(addr netip.Addr) netip.Prefix {

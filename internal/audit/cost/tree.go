@@ -156,25 +156,15 @@ func (t *Tree) child(n *node, name string) *node {
 	return c
 }
 
-// prune folds what is rare, until half of the nodes are left: first the ends of
-// paths, then the segments of a place that are too many, from the begin of the paths on.
+// prune folds what is rare, until half of the nodes are left, from the begin of the paths on.
 func (t *Tree) prune() {
-	rare := t.root.requests/1024 + 1
-	t.root.each(maxDepth+1, func(n *node) {
-		t.nodes -= n.fold(func(all []*node) []*node {
-			return slices.DeleteFunc(all, func(c *node) bool { return c.requests > rare || c.hasSegments() })
-		})
-	})
-	for most := maxNames / 4; ; most /= 2 {
+	for most := maxNames / 2; t.nodes > maxNodes/2; most /= 2 {
 		for depth := range maxDepth + 1 {
 			t.root.each(depth, func(n *node) {
 				if t.nodes > maxNodes/2 {
 					t.nodes -= n.fold(func(all []*node) []*node { return all[min(most, len(all)):] })
 				}
 			})
-			if t.nodes <= maxNodes/2 {
-				return
-			}
 		}
 	}
 }
@@ -252,13 +242,13 @@ func (n *node) put(c *node) (gone int) {
 	return gone
 }
 
-// add adds what a request of a client cost. If there are too many clients, the one with
-// the fewest requests counts as other.
+// add adds what a request of a client cost. If there are too many clients, those with the
+// fewest requests count as other.
 func (n *node) add(client string, s Sum) {
 	i := slices.IndexFunc(n.costs, func(c Client) bool { return c.Name == client })
 	if i < 0 {
 		if len(n.costs) == maxClients {
-			n.foldClient()
+			n.foldClients()
 		}
 		i = len(n.costs)
 		n.costs = append(n.costs, Client{Name: client})
@@ -266,23 +256,13 @@ func (n *node) add(client string, s Sum) {
 	n.costs[i].Add(s)
 }
 
-// foldClient merges the client with the fewest requests into other.
-func (n *node) foldClient() {
-	least := 0
-	for i, c := range n.costs {
-		if c.Name != other && (c.Requests < n.costs[least].Requests || n.costs[least].Name == other) {
-			least = i
-		}
+// foldClients merges half of the clients, those with the fewest requests, into other.
+func (n *node) foldClients() {
+	slices.SortStableFunc(n.costs, func(a, b Client) int { return cmp.Compare(b.Requests, a.Requests) })
+	var rest Sum
+	for _, c := range n.costs[maxClients/2:] {
+		rest.Add(c.Sum)
 	}
-	c := n.costs[least]
-	n.costs = slices.Delete(n.costs, least, least+1)
-	i := slices.IndexFunc(n.costs, func(c Client) bool { return c.Name == other })
-	if i < 0 { // in place of the client
-		n.costs = append(n.costs, Client{other, c.Sum})
-		if len(n.costs) == maxClients {
-			n.foldClient()
-		}
-		return
-	}
-	n.costs[i].Add(c.Sum)
+	n.costs = n.costs[:maxClients/2]
+	n.add(other, rest)
 }

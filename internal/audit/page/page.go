@@ -67,14 +67,9 @@ func hash(text string) string {
 // strange returns text that a stranger may have written, cut after maxText runes, with
 // escapes in place of invisible characters. The template escapes the rest.
 func strange(s string) string {
-	var b strings.Builder
-	for n := 0; s != ""; n++ {
-		if n == maxText {
-			return b.String() + "…"
-		}
-		text, size, _ := visible.Rune(s)
-		b.WriteString(text)
-		s = s[size:]
+	text := []rune(visible.Text(s))
+	if len(text) > maxText {
+		return string(text[:maxText]) + "…"
 	}
-	return b.String()
+	return string(text)
 }

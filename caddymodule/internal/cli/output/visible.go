@@ -1,7 +1,6 @@
 package output
 
 import (
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -12,18 +11,7 @@ import (
 
 // Visible returns s with escapes instead of control characters and invisible
 // characters, so that text from a file can't send commands to the terminal.
-func Visible(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }) < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		text, size, _ := Rune(s[i:])
-		b.WriteString(text)
-		i += size
-	}
-	return b.String()
-}
+func Visible(s string) string { return visible.Text(s) }
 
 // Rune returns the first rune of s as Visible writes it, the rune's length in octets, and
 // the width of the text on a terminal in columns.
