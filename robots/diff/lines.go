@@ -56,20 +56,16 @@ func (d *differ) wholeFile() {
 	}
 	both("content-signal", true, func(f *robots.File) []line { return each(f.ContentSignals(), signal) })
 	both("content-usage", true, func(f *robots.File) []line { return each(f.ContentUsage(), usage) })
-	both("sitemap", false, func(f *robots.File) []line {
-		return each(f.Sitemaps(), func(s robots.Sitemap) line { return line{"Sitemap: " + s.URL, s.Line} })
-	})
-	both("host", true, func(f *robots.File) []line {
-		return each(f.Hosts(), func(h robots.Host) line { return line{"Host: " + h.Name, h.Line} })
-	})
-	both("license", false, func(f *robots.File) []line {
-		return each(f.Licenses(), func(l robots.License) line { return line{"License: " + l.URL, l.Line} })
-	})
-	both("clean-param", false, func(f *robots.File) []line {
-		return each(f.CleanParams(), func(c robots.CleanParam) line {
-			return line{strings.TrimSpace("Clean-param: " + strings.Join(c.Params, "&") + " " + c.Path), c.Line}
+	for _, directive := range []robots.Directive{robots.DirectiveSitemap, robots.DirectiveHost, robots.DirectiveLicense, robots.DirectiveCleanParam} {
+		both(strings.ToLower(directive.String()), directive == robots.DirectiveHost, func(f *robots.File) (list []line) {
+			for l := range f.Lines() {
+				if l.Directive == directive && l.Value != "" {
+					list = append(list, line{directive.String() + ": " + l.Value, l.Number})
+				}
+			}
+			return list
 		})
-	})
+	}
 }
 
 // lines compares two lists of lines. A line that only one list has is a change.
