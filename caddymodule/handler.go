@@ -56,7 +56,7 @@ func init() {
 // `{http.robots.verify}` | What verified the claim: `list`, `dns` or `signature`; or why it is unverified, such as `lookup_pending`, `signature_missing` or `signature_wrong`
 // `{http.robots.action}` | `pass`, `deny`, `throttle` or `challenge`; in monitor mode `would_deny`, `would_throttle` or `would_challenge`
 // `{http.robots.reason}` | Why, such as `disallowed` or `crawl_delay`
-// `{http.robots.group}` | The product token of the group of robots.txt that applies
+// `{http.robots.group}` | The product token of the group (`User-agent` lines and their rules) that applies
 // `{http.robots.rule}` | The line that decided, such as `Disallow: /private/` or `limit /archive/*: all 30/1m`
 // `{http.robots.line}` | Its number, in robots.txt for the layer `file`, otherwise (and for `source inline`) in the configuration; or 0
 // `{http.robots.layer}` | Where the line is: `file` (the site's robots.txt), `policy`, `hidden`, `limit`, `shed` or `challenge`

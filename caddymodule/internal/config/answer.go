@@ -42,8 +42,8 @@ type Answer struct {
 	// `{{.Nonce}}` for `<style nonce="…">`. Default: a page in the visitor's language.
 	File string `json:"file,omitempty"`
 
-	// For `challenge`, whether strangers get no page and go on: the matcher
-	// `robots stranger` is then true for them. Default: false.
+	// For `challenge`, whether clients get no page and go on: the matcher `robots stranger`
+	// is then true for them. Default: false.
 	Mark bool `json:"mark,omitempty"`
 }
 

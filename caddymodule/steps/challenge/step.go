@@ -53,8 +53,8 @@ type Challenge struct {
 	// The paths of pages, as patterns in robots.txt syntax.
 	Paths []string `json:"paths,omitempty"`
 
-	// The paths that the group for `*` disallows, in the site's file and by `policy`; but no
-	// `hidden` path, and not the whole site (write `/*`). Default: false.
+	// The paths that robots.txt and `policy` disallow to `*`; but no `hidden` path, and not
+	// the whole site (write `/*`). Default: false.
 	Disallowed bool `json:"disallowed,omitempty"`
 
 	// How many pages of these paths lone addresses may request together, before strangers are
