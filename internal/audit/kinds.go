@@ -55,8 +55,8 @@ func kindOfExtension(ext string) requestKind {
 // kindOf returns what a request with a browser's User-Agent is for: by Sec-Fetch-Dest, the
 // Content-Type of its response, or else its name extension.
 func kindOf(e *logformat.Entry) requestKind {
-	if dest := e.Fields[logformat.SecFetchDest]; len(dest) > 0 {
-		if dest[0] == "document" {
+	if e.Dest != "" {
+		if e.Dest == "document" {
 			return documentKind
 		}
 		return embeddedKind

@@ -154,7 +154,7 @@ func (s *strangers) count(e *logformat.Entry, v *Judged, kind requestKind, clock
 	who := s.visitors.of(key)
 	who.seen = uint32(e.At / 1e9)
 	switch {
-	case len(e.Fields[logformat.SecPurpose]) > 0: // a prefetch
+	case e.Prefetch:
 		return false
 	case kind != documentKind || e.Authorized || !v.Reads():
 		who.others = true
@@ -172,7 +172,7 @@ func (s *strangers) count(e *logformat.Entry, v *Judged, kind requestKind, clock
 	if len(s.waiting) == maxWaiting {
 		s.release(s.waiting[0].at)
 	}
-	lone := len(e.Fields[logformat.Cookie]) == 0 && (len(e.Fields[logformat.SecFetchDest]) > 0 || !v.host.isElsewhere(e.Referer))
+	lone := !e.Cookie && (e.Dest != "" || !v.host.isElsewhere(e.Referer))
 	target := strings.Clone(e.Target[:min(len(e.Target), 4*mask.MaxShown)])
 	s.waiting = append(s.waiting, stranger{Sum: sum, host: v.host, key: key, at: e.At, target: target, lone: lone})
 	return reads

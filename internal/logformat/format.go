@@ -184,8 +184,9 @@ type Entry struct {
 	Lasted     bool  // Duration is known
 	Referer    string
 	Authorized bool // the request has an Authorization field
-	// Fields are the values of the fields in FieldNames, in the same order.
-	Fields [len(FieldNames)][]string
+	// By these, robots with browsers' User-Agents are found.
+	Cookie, Prefetch bool   // the request has a Cookie field, or says that it is for later
+	Dest             string // Sec-Fetch-Dest; "" if it is not known
 	// Remote and Port are the address and the port of the connection, if the log
 	// has them. Behind a trusted proxy, Client is not the same as Remote.
 	Remote, Port string
@@ -196,13 +197,9 @@ type Entry struct {
 
 // Reset clears e and keeps its memory for the next request.
 func (e *Entry) Reset() {
-	agents, fields := e.UserAgents[:0], e.Fields
+	agents := e.UserAgents[:0]
 	*e = Entry{}
 	e.UserAgents = agents
-	for i := range fields {
-		fields[i] = fields[i][:0]
-	}
-	e.Fields = fields
 }
 
 // setAgent adds the User-Agent of a request. A hyphen means that it has none.
@@ -263,20 +260,6 @@ func (e *Entry) setRequestLine(line string) bool {
 func isNoMethod(r rune) bool {
 	return !('A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || r == '-' || r == '_')
 }
-
-// Indices in FieldNames and Entry.Fields.
-const (
-	Cookie = iota
-	SecFetchDest
-	SecPurpose
-)
-
-// FieldNames are the request fields whose values an Entry has: those by which robots
-// with browsers' User-Agents are found.
-var FieldNames = [...]string{Cookie: "Cookie", SecFetchDest: "Sec-Fetch-Dest", SecPurpose: "Sec-Purpose"}
-
-// fieldOf returns the index of a field in FieldNames; -1 if it is not there.
-func fieldOf(name []byte) int { return slices.Index(FieldNames[:], view(name)) }
 
 // Problem says in words why a line could not be parsed as a request.
 type Problem string

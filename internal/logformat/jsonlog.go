@@ -335,34 +335,33 @@ func (p *jsonLog) finish() Problem {
 	return None
 }
 
-// header parses one header field of the request. Of a field that is read and whose value
-// was removed, the value is empty.
+// header parses one header field of the request.
 func (p *jsonLog) header(name []byte) bool {
 	e, o := p.e, &p.walk
-	name = name[bytes.LastIndexByte(name, '>')+1:]
-	switch string(name) {
+	switch string(name[bytes.LastIndexByte(name, '>')+1:]) {
 	case "User-Agent", "user-agent", "ua", "UA", "user_agent":
 		p.line.agent = true
 		return o.texts(&e.UserAgents)
 	case "Authorization":
 		e.Authorized = true
-		return o.skipValue()
+	case "Cookie":
+		e.Cookie = true
+	case "Sec-Purpose":
+		e.Prefetch = true
+	case "Sec-Fetch-Dest":
+		return p.first(&e.Dest)
 	case "Referer":
-		p.texts = p.texts[:0]
-		ok := o.texts(&p.texts)
-		if len(p.texts) > 0 {
-			e.Referer = p.texts[0]
-		}
-		return ok
+		return p.first(&e.Referer)
 	}
-	i := fieldOf(name)
-	if i < 0 {
-		return o.skipValue()
-	}
-	n := len(e.Fields[i])
-	ok := o.texts(&e.Fields[i])
-	if len(e.Fields[i]) == n {
-		e.Fields[i] = append(e.Fields[i], "")
+	return o.skipValue()
+}
+
+// first parses the values of a field, and stores the first one.
+func (p *jsonLog) first(to *string) bool {
+	p.texts = p.texts[:0]
+	ok := p.walk.texts(&p.texts)
+	if len(p.texts) > 0 {
+		*to = p.texts[0]
 	}
 	return ok
 }
