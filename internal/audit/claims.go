@@ -76,18 +76,6 @@ func (c *claims) add(s *site, r *judge.Request, row *crawler.Crawler) {
 	c.list = append(c.list, key)
 }
 
-// givenUp reports whether too many lookups have failed.
-func (c *claims) givenUp() bool { return !c.worked.Load() && c.failed.Load() >= givenUpAfter }
-
-// countLookup counts the result of a lookup.
-func (c *claims) countLookup(worked bool) {
-	if worked {
-		c.worked.Store(true)
-	} else {
-		c.failed.Add(1)
-	}
-}
-
 // learnClaims reads the logs before anything is judged and looks up all their claims,
 // many at once.
 func (a *auditor) learnClaims(ctx context.Context) error {
@@ -127,12 +115,17 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 	c := a.claims
 	running := background.AtMost(lookupsAtOnce)
 	for i, key := range c.list {
-		if c.givenUp() || limited.Err() != nil {
+		givenUp := !c.worked.Load() && c.failed.Load() >= givenUpAfter
+		if givenUp || limited.Err() != nil {
 			c.dropped += int64(len(c.list) - i)
 			break
 		}
 		running.Go("audit: a lookup", func() {
-			c.countLookup(c.origins[key].checker.LookUp(limited, key.row, key.addr))
+			if c.origins[key].checker.LookUp(limited, key.row, key.addr) {
+				c.worked.Store(true)
+			} else {
+				c.failed.Add(1)
+			}
 		})
 	}
 	running.Wait()

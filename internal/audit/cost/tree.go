@@ -169,16 +169,6 @@ func (t *Tree) prune() {
 	}
 }
 
-// hasSegments reports whether there are segments below n.
-func (n *node) hasSegments() bool {
-	for name := range n.children {
-		if !isQuery(name) {
-			return true
-		}
-	}
-	return false
-}
-
 // each calls f for n and the nodes below it, down to a depth.
 func (n *node) each(depth int, f func(*node)) {
 	f(n)
