@@ -277,7 +277,6 @@ func (c *Counters) Rows() int { return c.rows.len() }
 // runs.
 type SiteCounts struct {
 	Site    string
-	Pattern string            // of a host that only a pattern names, which counts too; "" for a site
 	Actions map[string]uint64 // decisions about crawlers, by verdict.ActionName
 	People  uint64
 
@@ -292,24 +291,21 @@ func (s SiteCounts) Total() (n uint64) {
 	return n
 }
 
-// Decided returns the total counts of each site, and of the hosts that had requests on
-// two days, in no order.
+// Decided returns the total counts of each site of the configuration, in no order.
 func (c *Counters) Decided() []SiteCounts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found := make(map[*Site]*SiteCounts)
 	rows := c.rowsIn(func(s *Site) bool { return found[s] != nil })
 	for s := range c.allSites() {
-		if s.pattern != nil && !s.known {
+		if s.pattern != nil {
 			continue
 		}
-		n := &SiteCounts{Site: s.name, Pattern: s.patternName(), Actions: make(map[string]uint64)}
+		n := &SiteCounts{Site: s.name, Actions: make(map[string]uint64)}
 		found[s] = n
 		for r := range judge.Reasons() { // so that each action of a site has a value
 			for _, monitored := range []bool{false, true} {
-				if s.pattern == nil {
-					n.Actions[verdict.ActionName(r.Info().Action, monitored)] = 0
-				}
+				n.Actions[verdict.ActionName(r.Info().Action, monitored)] = 0
 			}
 		}
 	}

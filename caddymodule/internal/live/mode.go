@@ -237,23 +237,12 @@ func (r *Reporter) droppedSince(before *Reporter) (sites []string) {
 			if i < 0 || !was.isOverridden(site) || slices.Contains(sites, site) {
 				continue
 			}
-			if now := r.handlers()[i].modes(); now.At(site) != nil && !now.At(site).equals(*was.At(site), now.registry) {
+			if now := r.handlers()[i].modes(); now.At(site) != nil && !now.At(site).Same(was.At(site).bind(now.registry).Mode) {
 				sites = append(sites, site)
 			}
 		}
 	}
 	return sites
-}
-
-// equals reports whether two modes refuse the same crawlers.
-func (m *Mode) equals(other Mode, registry *crawler.Registry) bool {
-	other = other.bind(registry)
-	for row := range registry.All() {
-		if m.MonitorsCrawler(row) != other.MonitorsCrawler(row) {
-			return false
-		}
-	}
-	return m.Monitor == other.Monitor
 }
 
 // droppedProblems says of which sites the load dropped a mode, until a mode is set again.

@@ -17,12 +17,7 @@ var (
 	siteStrangers = NewDesc("site_strangers_total",
 		"Requests of strangers that were refused or checked, or would have been in monitor mode, by site.", "site")
 
-	hostDecisions = NewDesc("host_decisions_total",
-		"Like site_decisions_total, of at most 500 hosts that only a pattern names, and that had requests on two days.", "host", "action")
-	hostPeople    = NewDesc("host_people_total", "Like site_people_total, of these hosts.", "host")
-	hostStrangers = NewDesc("host_strangers_total", "Like site_strangers_total, of these hosts.", "host")
-
-	sites = NewLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople, siteStrangers, hostDecisions, hostPeople, hostStrangers)
+	sites = NewLive(prometheus.CounterValue, sendSites, siteDecisions, sitePeople, siteStrangers)
 )
 
 // siteReport is the report of one configuration.
@@ -44,28 +39,13 @@ func sendSites(reports []*siteReport, send Sender) {
 		return
 	}
 	counts := reports[0].Decided()
-	isHost := func(n counters.SiteCounts) bool { return n.Pattern != "" }
-	hosts := slices.DeleteFunc(slices.Clone(counts), func(n counters.SiteCounts) bool { return !isHost(n) })
-	sendCounts(hosts, chooseSites(&namedHosts, hosts, maxHosts), "", hostDecisions, hostPeople, hostStrangers, send)
-	counts = slices.DeleteFunc(counts, isHost)
-	sendCounts(counts, chooseSites(&namedSites, counts, reports[0].most), counters.OtherSites, siteDecisions, sitePeople, siteStrangers, send)
-}
-
-// maxHosts is the largest number of hosts with a label value.
-const maxHosts = 500
-
-// sendCounts sends the counts of the sites or hosts that are named: several sites may have
-// the same host. The others count as rest, unless that is "".
-func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string, decisions, persons, strangers *prometheus.Desc, send Sender) {
+	named := chooseSites(counts, reports[0].most)
 	type key struct{ name, action string }
 	decided, people, checked := make(map[key]uint64), make(map[string]uint64), make(map[string]uint64)
 	for _, n := range counts {
 		name := n.Site
 		if named[name] == 0 {
-			name = rest
-		}
-		if name == "" {
-			continue
+			name = counters.OtherSites
 		}
 		for action, count := range n.Actions {
 			decided[key{name, action}] += count
@@ -74,30 +54,29 @@ func sendCounts(counts []counters.SiteCounts, named map[string]int, rest string,
 		checked[name] += n.Strangers
 	}
 	for k, n := range decided {
-		if n > 0 || k.name != rest {
-			send(decisions, float64(n), k.name, k.action)
+		if n > 0 || k.name != counters.OtherSites {
+			send(siteDecisions, float64(n), k.name, k.action)
 		}
 	}
 	for name, n := range people {
-		if n > 0 || name != rest {
-			send(persons, float64(n), name)
+		if n > 0 || name != counters.OtherSites {
+			send(sitePeople, float64(n), name)
 		}
 	}
 	for name, n := range checked {
-		if n > 0 || name != rest {
-			send(strangers, float64(n), name)
+		if n > 0 || name != counters.OtherSites {
+			send(siteStrangers, float64(n), name)
 		}
 	}
 }
 
-// namedSites is a map[string]int with 1 for each site that has a label value of its
-// own, and namedHosts one for hosts.
-var namedSites, namedHosts atomic.Value
+// namedSites is a map[string]int with 1 for each site that has a label value of its own.
+var namedSites atomic.Value
 
 // chooseSites chooses the sites that get a label value of their own. A site that
 // has one keeps it, so that no counter goes back.
-func chooseSites(chosen *atomic.Value, counts []counters.SiteCounts, most int) map[string]int {
-	before, _ := chosen.Load().(map[string]int)
+func chooseSites(counts []counters.SiteCounts, most int) map[string]int {
+	before, _ := namedSites.Load().(map[string]int)
 	slices.SortStableFunc(counts, func(a, b counters.SiteCounts) int {
 		return cmp.Or(cmp.Compare(before[b.Site], before[a.Site]), cmp.Compare(b.Total(), a.Total()), cmp.Compare(a.Site, b.Site))
 	})
@@ -107,7 +86,7 @@ func chooseSites(chosen *atomic.Value, counts []counters.SiteCounts, most int) m
 			named[n.Site] = 1
 		}
 	}
-	chosen.Store(named)
+	namedSites.Store(named)
 	return named
 }
 
