@@ -215,6 +215,7 @@ func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 			return n
 		},
 		"partOf":   partOf,
+		"refusals": statusapi.Refused,
 		"upper":    strings.ToUpper,
 		"verified": verifiedShare,
 		"line":     lineOf,

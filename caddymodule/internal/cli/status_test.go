@@ -37,7 +37,7 @@ var longPath = "/" + strings.Repeat("path-", 20) + "end"
 
 // enforcing is the state of one site in enforce mode.
 func enforcing() map[string]any {
-	c := statusapi.Counts{Requests: 13, Passed: 9, Denied: 3, Throttled: 1, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1}
+	c := statusapi.Counts{Requests: 13, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1, Decided: statusapi.Decided[uint64]{Passed: 9, Denied: 3, Throttled: 1}}
 	return map[string]any{
 		"/robots/": &statusapi.Summary{
 			Now: at(14, 14), Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Strangers: statusapi.Windows[uint64]{Day: 300},
@@ -56,16 +56,16 @@ func enforcing() map[string]any {
 			}}},
 		},
 		"/robots/crawlers": &statusapi.Crawlers{Page: statusapi.Page{Total: 2}, Crawlers: []statusapi.Crawler{
-			{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Passed: 9, Throttled: 1, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1})},
-			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Denied: 3})},
+			{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1, Decided: statusapi.Decided[uint64]{Passed: 9, Throttled: 1}})},
+			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Decided: statusapi.Decided[uint64]{Denied: 3}})},
 		}},
 		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 6}, Lines: []statusapi.Line{
-			{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", LineCounts: statusapi.LineCounts{Denied: 5, Hour: 1, Day: 3}},
-			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay: 10", LineCounts: statusapi.LineCounts{Throttled: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "hidden", Number: 7, LineCounts: statusapi.LineCounts{Denied: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "hidden", LineCounts: statusapi.LineCounts{Denied: 1, Day: 1}},
-			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", LineCounts: statusapi.LineCounts{Passed: 9}},
-			{Origin: "https://shop.test", Layer: "file", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: statusapi.LineCounts{Denied: 2}},
+			{Origin: "https://shop.test", Layer: "file", Number: 9, Group: "GPTBot", Tokens: []string{"GPTBot", "CCBot", "ClaudeBot", "Bytespider", "Amazonbot"}, Rule: "Disallow: /", LineCounts: statusapi.LineCounts{Hour: 1, Day: 3, Decided: statusapi.Decided[uint64]{Denied: 5}}},
+			{Origin: "https://shop.test", Layer: "policy", File: "Caddyfile", Number: 4, Group: "*", Tokens: []string{"*"}, Rule: "Crawl-delay: 10", LineCounts: statusapi.LineCounts{Day: 1, Decided: statusapi.Decided[uint64]{Throttled: 1}}},
+			{Origin: "https://shop.test", Layer: "hidden", Number: 7, LineCounts: statusapi.LineCounts{Day: 1, Decided: statusapi.Decided[uint64]{Denied: 1}}},
+			{Origin: "https://shop.test", Layer: "hidden", LineCounts: statusapi.LineCounts{Day: 1, Decided: statusapi.Decided[uint64]{Denied: 1}}},
+			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Allow: /", LineCounts: statusapi.LineCounts{Decided: statusapi.Decided[uint64]{Passed: 9}}},
+			{Origin: "https://shop.test", Layer: "file", Number: 3, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /old/", Removed: true, LineCounts: statusapi.LineCounts{Decided: statusapi.Decided[uint64]{Denied: 2}}},
 		}},
 		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 1}, Origins: []statusapi.Origin{
 			{Origin: "https://shop.test", State: "loaded", OK: true, Rules: 3, ReadAt: new(at(14, 2)), Message: "robots.txt of shop.test is in force: 3 rules, fetched at 14:02 UTC"},
@@ -81,7 +81,7 @@ func enforcing() map[string]any {
 // monitoring is the state of one site in monitor mode, after a change of its
 // robots.txt, and with a problem.
 func monitoring() map[string]any {
-	c := statusapi.Counts{Requests: 13, Passed: 9, WouldDeny: 3, WouldThrottle: 1}
+	c := statusapi.Counts{Requests: 13, Decided: statusapi.Decided[uint64]{Passed: 9, WouldDeny: 3, WouldThrottle: 1}}
 	changed := statusapi.Origin{Sites: []string{"shop.test", "*.shop.test"}, State: "failed", Rules: 3, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Grace: []statusapi.Grace{
 		{Crawler: "search", Version: "3v5wq8j4l9268", Replaced: at(13, 0), Until: at(13, 0).Add(24 * time.Hour)},
 		{Crawler: "all", Version: "1mh5vtx8q2k0c", State: "loaded", Replaced: at(9, 0), Until: at(9, 0).Add(24 * time.Hour)},
@@ -109,7 +109,7 @@ func monitoring() map[string]any {
 			{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(14, 13), Windows: windowsOf(c)},
 		}},
 		"/robots/lines": &statusapi.Lines{Page: statusapi.Page{Total: 1}, Lines: []statusapi.Line{
-			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: statusapi.LineCounts{Denied: 1, WouldDeny: 3, Hour: 1, Day: 3}},
+			{Origin: "https://shop.test", Layer: "file", Number: 2, Group: "*", Tokens: []string{"*"}, Rule: "Disallow: /private/", LineCounts: statusapi.LineCounts{Hour: 1, Day: 3, Decided: statusapi.Decided[uint64]{Denied: 1, WouldDeny: 3}}},
 		}},
 		"/robots/origins": &statusapi.Origins{Page: statusapi.Page{Total: 2}, Origins: []statusapi.Origin{changed, {
 			Origin: "https://open.test", State: "forbidden", OK: true,
@@ -140,7 +140,7 @@ func adminEndpoint(t *testing.T, answers map[string]any) string {
 		}
 		if query.Get("refused") != "" {
 			list := *answer.(*statusapi.Lines)
-			list.Lines = slices.DeleteFunc(slices.Clone(list.Lines), func(r statusapi.Line) bool { return r.Refused() == 0 })
+			list.Lines = slices.DeleteFunc(slices.Clone(list.Lines), func(r statusapi.Line) bool { return statusapi.Refused(r.Decided) == 0 })
 			list.Total = len(list.Lines)
 			answer = &list
 		}

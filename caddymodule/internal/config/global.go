@@ -53,8 +53,7 @@ type Global struct {
 
 // Metrics selects optional metrics.
 type Metrics struct {
-	// Whether there are metrics for each site, and for at most 500 hosts that only a
-	// pattern names. Default: false.
+	// Whether there are metrics for each site. Default: false.
 	PerSite bool `json:"per_site,omitempty"`
 
 	// The largest number of sites with a label value of their own, from 1 to 1000; all

@@ -58,7 +58,7 @@ func (r *row) addCounts(to *statusapi.Windows[statusapi.Counts]) {
 // addTo adds a number of requests in a row.
 func (r *row) addTo(c *statusapi.Counts, n uint64) {
 	c.Requests += n
-	*r.decided(c) += n
+	*c.Of(r.action(), r.monitor()) += n
 	switch r.claim {
 	case claim.Verified:
 		c.Verified += n
@@ -80,21 +80,6 @@ func (r *row) addTo(c *statusapi.Counts, n uint64) {
 	}
 }
 
-// decided returns the count of what was decided.
-func (r *row) decided(c *statusapi.Counts) *uint64 {
-	switch action := r.action(); {
-	case action == judge.Pass:
-		return &c.Passed
-	case action == judge.Deny && r.monitor():
-		return &c.WouldDeny
-	case action == judge.Deny:
-		return &c.Denied
-	case r.monitor():
-		return &c.WouldThrottle
-	}
-	return &c.Throttled // a check also gets status 429
-}
-
 // Summary returns the counts of the sites of a scope. The caller has to fill in what is not
 // counted, and the sites. span is statusapi.SpanHour, SpanDay or SpanMonth.
 func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summary {
@@ -103,8 +88,9 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	s := &statusapi.Summary{Sites: []statusapi.Site{}}
 	of := spanNames[span]
 	points := func() []uint64 { return make([]uint64, of.count()) }
-	s.Series = statusapi.Series{People: points(), Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(),
-		WouldThrottle: points(), Strangers: points()}
+	s.Series = statusapi.Series{People: points(), Strangers: points(), Decided: statusapi.Decided[[]uint64]{
+		Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
+	}}
 	rows := c.rowsIn(topmost(scope))
 	s.Now, s.Since, s.Series.Steps = c.now().UTC(), c.since.UTC(), c.steps(span)
 	reasons := make(map[outcome]*statusapi.ReasonCounts)
@@ -118,17 +104,8 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 			r.addWindows(&s.Strangers)
 			r.ring.addTo(s.Series.Strangers, of, c.at)
 			continue
-		case r.action() == judge.Pass:
-			r.ring.addTo(s.Series.Passed, of, c.at)
-		case r.action() == judge.Deny && r.monitor():
-			r.ring.addTo(s.Series.WouldDeny, of, c.at)
-		case r.action() == judge.Deny:
-			r.ring.addTo(s.Series.Denied, of, c.at)
-		case r.monitor():
-			r.ring.addTo(s.Series.WouldThrottle, of, c.at)
-		default:
-			r.ring.addTo(s.Series.Throttled, of, c.at)
 		}
+		r.ring.addTo(*s.Series.Of(r.action(), r.monitor()), of, c.at)
 		if r.addCounts(&s.Crawlers); r.crawler.isSearch() {
 			r.addCounts(&s.Search)
 		}
@@ -254,13 +231,7 @@ func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
 
 // add adds the counts of a row.
 func (l *LineCount) add(r *row) {
-	var n statusapi.Counts
-	r.addTo(&n, r.total)
-	l.Passed += n.Passed
-	l.Denied += n.Denied
-	l.Throttled += n.Throttled
-	l.WouldDeny += n.WouldDeny
-	l.WouldThrottle += n.WouldThrottle
+	*l.Of(r.action(), r.monitor()) += r.total
 	if r.action() != judge.Pass {
 		l.Hour += r.in(hourSpan)
 		l.Day += r.in(daySpan)

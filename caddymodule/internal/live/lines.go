@@ -16,10 +16,10 @@ import (
 func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*statusapi.Lines, error) {
 	shared, wanted := r.shared(scope), parseID(query.OriginID)
 	all := slices.DeleteFunc(r.app.Counters.Lines(scope), func(n counters.LineCount) bool {
-		return query.OriginID != "" && shared.idOf(&n) != wanted || query.Refused && n.Refused() == 0
+		return query.OriginID != "" && shared.idOf(&n) != wanted || query.Refused && statusapi.Refused(n.Decided) == 0
 	})
 	page, list := statusapi.Top(query.Pages, slices.Values(all), func(a, b *counters.LineCount) int {
-		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Refused(), a.Refused()), strings.Compare(a.Origin.Host, b.Origin.Host),
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(statusapi.Refused(b.Decided), statusapi.Refused(a.Decided)), strings.Compare(a.Origin.Host, b.Origin.Host),
 			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number),
 			strings.Compare(a.Text, b.Text))
 	})
@@ -68,7 +68,7 @@ func (p *inForce) line(n *counters.LineCount, tokens []string) statusapi.Line {
 	}
 	text, found := p.hasLine(n)
 	line.Rule = cmp.Or(text, line.Rule)
-	line.Removed = !p.Rules.DeniesAll() && n.Refused() > 0 && !found
+	line.Removed = !p.Rules.DeniesAll() && statusapi.Refused(n.Decided) > 0 && !found
 	return line
 }
 
@@ -123,11 +123,7 @@ func add(a, b counters.LineCount) counters.LineCount {
 	if a.Last.Before(b.Last) {
 		a, b = b, a
 	}
-	a.Passed += b.Passed
-	a.Denied += b.Denied
-	a.Throttled += b.Throttled
-	a.WouldDeny += b.WouldDeny
-	a.WouldThrottle += b.WouldThrottle
+	statusapi.Add(&a.Decided, b.Decided)
 	a.Hour += b.Hour
 	a.Day += b.Day
 	return a

@@ -162,7 +162,7 @@ func worst(rows []statusapi.Site, query statusapi.SummaryQuery) []statusapi.Site
 	name := strings.ToLower(query.Name)
 	rows = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return !strings.Contains(row.Name, name) })
 	_, rows = statusapi.Top(statusapi.Pages{Limit: query.Limit}, slices.Values(rows), func(a, b *statusapi.Site) int {
-		refused := func(c *statusapi.Site) uint64 { return c.Denied + c.Throttled + c.WouldDeny + c.WouldThrottle }
+		refused := func(row *statusapi.Site) uint64 { return statusapi.Refused(row.Decided) }
 		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused), cmp.Compare(refused(b), refused(a)),
 			cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
 	})

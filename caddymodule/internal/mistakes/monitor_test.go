@@ -14,7 +14,7 @@ func TestMonitored(t *testing.T) {
 	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 	of := func(name, purpose string, deny, verified uint64) statusapi.Crawler {
 		c := statusapi.Crawler{Name: name, Purposes: []string{purpose}}
-		c.Month = statusapi.Counts{Requests: 9000, WouldDeny: deny, WouldThrottle: min(deny, 1), VerifiedWould: verified}
+		c.Month = statusapi.Counts{Requests: 9000, Decided: statusapi.Decided[uint64]{WouldDeny: deny, WouldThrottle: min(deny, 1)}, VerifiedWould: verified}
 		return c
 	}
 	some := []statusapi.Crawler{of("bingbot", "search", 0, 0), of("CCBot", "ai-training", 9, 9), of("GPTBot", "ai-training", 1233, 0)}

@@ -5,18 +5,54 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// Counts has the requests of crawlers in a span of time, by decision. Requests is
-// the sum of the following five, but a request that several handlers refuse counts
-// once in Requests and once for each refusal.
+// Decided has a value for each decision about requests of crawlers.
+type Decided[T any] struct {
+	Passed        T `json:"passed"`
+	Denied        T `json:"denied"`
+	Throttled     T `json:"throttled"`  // also those that got a check, which has status 429 too
+	WouldDeny     T `json:"would_deny"` // passed only because of monitor mode
+	WouldThrottle T `json:"would_throttle"`
+}
+
+// Of returns the value for an action, which may be monitored.
+func (d *Decided[T]) Of(action judge.Action, monitored bool) *T {
+	switch {
+	case action == judge.Pass:
+		return &d.Passed
+	case action == judge.Deny && monitored:
+		return &d.WouldDeny
+	case action == judge.Deny:
+		return &d.Denied
+	case monitored:
+		return &d.WouldThrottle
+	}
+	return &d.Throttled
+}
+
+// Add adds numbers of requests to d.
+func Add(d *Decided[uint64], other Decided[uint64]) {
+	d.Passed += other.Passed
+	d.Denied += other.Denied
+	d.Throttled += other.Throttled
+	d.WouldDeny += other.WouldDeny
+	d.WouldThrottle += other.WouldThrottle
+}
+
+// Refused returns how many of some requests were refused, or would have been in monitor mode.
+func Refused(d Decided[uint64]) uint64 {
+	return d.Denied + d.Throttled + d.WouldDeny + d.WouldThrottle
+}
+
+// Counts has the requests of crawlers in a span of time. Requests is the sum of those that are
+// decided, but a request that several handlers refuse counts once in Requests and once for
+// each refusal.
 type Counts struct {
-	Requests      uint64 `json:"requests"`
-	Passed        uint64 `json:"passed"`
-	Denied        uint64 `json:"denied"`
-	Throttled     uint64 `json:"throttled"`
-	WouldDeny     uint64 `json:"would_deny"` // passed only because of monitor mode
-	WouldThrottle uint64 `json:"would_throttle"`
+	Requests uint64 `json:"requests"`
+	Decided[uint64]
 
 	// Requests that claim to be from a crawler that can be verified, by the result.
 	// All are 0 without verification.
@@ -35,11 +71,7 @@ type Counts struct {
 // Add adds other to c.
 func (c *Counts) Add(other Counts) {
 	c.Requests += other.Requests
-	c.Passed += other.Passed
-	c.Denied += other.Denied
-	c.Throttled += other.Throttled
-	c.WouldDeny += other.WouldDeny
-	c.WouldThrottle += other.WouldThrottle
+	Add(&c.Decided, other.Decided)
 	c.Verified += other.Verified
 	c.Unverified += other.Unverified
 	c.Impostors += other.Impostors
@@ -86,13 +118,9 @@ type Steps struct {
 // Series has the counts of each step of a span, oldest first.
 type Series struct {
 	Steps
-	People        []uint64 `json:"people"`
-	Passed        []uint64 `json:"passed"`
-	Denied        []uint64 `json:"denied"`
-	Throttled     []uint64 `json:"throttled"`
-	WouldDeny     []uint64 `json:"would_deny"`
-	WouldThrottle []uint64 `json:"would_throttle"`
-	Strangers     []uint64 `json:"strangers"`
+	People    []uint64 `json:"people"`
+	Strangers []uint64 `json:"strangers"`
+	Decided[[]uint64]
 }
 
 // Page says which part of a list an answer has.

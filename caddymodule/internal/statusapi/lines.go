@@ -35,20 +35,10 @@ type Line struct {
 // LineCounts has the number of decisions of a line. They are totals since
 // Summary.Since, except Hour and Day.
 type LineCounts struct {
-	Passed        uint64    `json:"passed"` // allowed by the line
-	Denied        uint64    `json:"denied"`
-	Throttled     uint64    `json:"throttled"`
-	WouldDeny     uint64    `json:"would_deny"` // passed only because of monitor mode
-	WouldThrottle uint64    `json:"would_throttle"`
-	Hour          uint64    `json:"hour"`          // refused in the last hour, or would have been in monitor mode
-	Day           uint64    `json:"day"`           // the same for the last day
-	Last          time.Time `json:"last,omitzero"` // when the line last decided, to the second
-}
-
-// Refused returns the number of requests that the line refused, or would have
-// refused in monitor mode.
-func (c *LineCounts) Refused() uint64 {
-	return c.Denied + c.Throttled + c.WouldDeny + c.WouldThrottle
+	Decided[uint64]
+	Hour uint64    `json:"hour"`          // refused in the last hour, or would have been in monitor mode
+	Day  uint64    `json:"day"`           // the same for the last day
+	Last time.Time `json:"last,omitzero"` // when the line last decided, to the second
 }
 
 // LinesQuery selects lines.
