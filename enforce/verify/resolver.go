@@ -10,14 +10,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/miekg/dns"
+
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
-// Resolver queries DNS, as [net.Resolver] does. For a name that does not exist, or that has no records of the wanted type, it returns a
-// [*net.DNSError] with IsNotFound; for every other failure, it returns another error. Names are fully qualified. A Resolver must be safe for
-// concurrent use.
+// Resolver queries DNS, as [net.Resolver] does. For a name that does not exist (NXDOMAIN), it returns a [*net.DNSError] with IsNotFound; for
+// every other failure, it returns another error. Names are fully qualified. A Resolver must be safe for concurrent use.
 type Resolver interface {
-	// LookupAddr returns the names of addr in reverse DNS. addr is in text form.
+	// LookupAddr returns the names of addr in reverse DNS. addr is in text form. The system's resolver reports an address whose name in
+	// reverse DNS exists and has no PTR record like one whose name does not exist.
 	LookupAddr(ctx context.Context, addr string) ([]string, error)
 	// LookupNetIP returns the addresses of host. network is ip4 or ip6.
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
@@ -33,9 +35,38 @@ func NewServerResolver(address string) (Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+	s := &serverResolver{address: server}
+	s.PreferGo = true
+	s.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, server)
-	}}, nil
+	}
+	return s, nil
+}
+
+// serverResolver queries one DNS server.
+type serverResolver struct {
+	net.Resolver
+	address string
+}
+
+// LookupAddr implements [Resolver]. If there is no PTR record, it asks once more whether the name exists: a [net.Resolver] does not tell.
+func (s *serverResolver) LookupAddr(ctx context.Context, addr string) ([]string, error) {
+	names, err := s.Resolver.LookupAddr(ctx, addr)
+	if !isNotFound(err) {
+		return names, err
+	}
+	name, asked := dns.ReverseAddr(addr)
+	if asked != nil {
+		return nil, asked
+	}
+	answer, asked := dns.ExchangeContext(ctx, new(dns.Msg).SetQuestion(name, dns.TypePTR), s.address)
+	switch {
+	case asked != nil:
+		return nil, asked
+	case answer.Rcode != dns.RcodeNameError:
+		return nil, fmt.Errorf("%s has no PTR record", name)
+	}
+	return nil, err
 }
 
 // serverAddress returns the address of a DNS server with its port.

@@ -171,7 +171,7 @@ func TestCheckReverseAnswers(t *testing.T) {
 			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": records()}, failed},
 		"a name whose server fails": {map[string]func(*dns.Msg){
 			crawlerPTR: records(crawlerPTR + " PTR 9.crawl.test."), "9.crawl.test.": rcode(dns.RcodeServerFailure)}, failed},
-		"no record":   {map[string]func(*dns.Msg){crawlerPTR: records()}, refuted},
+		"no record":   {map[string]func(*dns.Msg){crawlerPTR: records()}, failed},
 		"SERVFAIL":    {map[string]func(*dns.Msg){crawlerPTR: rcode(dns.RcodeServerFailure)}, failed},
 		"REFUSED":     {map[string]func(*dns.Msg){crawlerPTR: rcode(dns.RcodeRefused)}, failed},
 		"no answer":   {map[string]func(*dns.Msg){crawlerPTR: never}, failed},
@@ -180,6 +180,8 @@ func TestCheckReverseAnswers(t *testing.T) {
 			crawlerPTR: records(crawlerPTR + " PTR " + longName), longName: records(longName + " A 192.0.2.9")}, confirmed},
 		"an answer to another query": {map[string]func(*dns.Msg){
 			crawlerPTR: func(m *dns.Msg) { m.Question[0].Name = "8.2.0.192.in-addr.arpa."; m.Rcode = dns.RcodeNameError }}, failed},
+		"a loop of CNAME records": {map[string]func(*dns.Msg){
+			crawlerPTR: records(crawlerPTR+" CNAME a.test.", "a.test. CNAME "+crawlerPTR)}, failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
