@@ -40,6 +40,9 @@ func accident(site string, state *State) step.Problem {
 	return step.Problem{Severity: statusapi.Severe, Kind: statusapi.Strangers, Crawler: "all", Sites: []string{site}, Since: &state.Since}
 }
 
+// enforceAdvice says how a check that is only monitored begins.
+const enforceAdvice = "To hold them, take `mode monitor` out of the block `robots`: the check then begins at once."
+
 // Accidents implements step.Feature.
 func (c *Challenge) Accidents(monitored bool) (list []step.Problem) {
 	for site, state := range c.check.states(clock.Now()) {
@@ -52,8 +55,9 @@ func (c *Challenge) Accidents(monitored bool) (list []step.Problem) {
 			p.Advice = "`POST /robots/challenge?set=configured` switches it on."
 			p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}
 		case monitored:
-			p.Severity, p.Before, p.Now, p.Advice = statusapi.Remark, state.Passed, state.Asked, "Nothing to do."
+			p.Before, p.Now, p.Advice = state.Passed, state.Asked, "In monitor mode they get their pages. "+enforceAdvice
 			p.Message = fmt.Sprintf("%s who asked %s for pages of `%s` since %s would have been checked", strangers, name, c.check.Name, at(state.Since))
+			p.Actions = []statusapi.Action{{What: "Enforce it until Caddy loads its configuration again", Text: "mode?mode=enforce", Where: statusapi.Command}}
 		default:
 			p.Severity, p.Before, p.Now, p.Advice = statusapi.Remark, state.Passed, state.Asked, "Nothing to do."
 			p.Message = fmt.Sprintf("Handled: %d of %s who asked %s for pages of `%s` since %s did not pass the check",

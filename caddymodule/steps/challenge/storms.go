@@ -102,7 +102,7 @@ func (*Storms) View(bool) step.Section { return step.Section{} }
 func (*Storms) Explain(*judge.Request, *judge.Decision) string { return "" }
 
 // Accidents implements step.Feature.
-func (s *Storms) Accidents(bool) (list []step.Problem) {
+func (s *Storms) Accidents(monitored bool) (list []step.Problem) {
 	for site, state := range s.check.states(clock.Now()) {
 		n := state.Lone * watchedShare
 		p := accident(site, &state)
@@ -111,6 +111,9 @@ func (s *Storms) Accidents(bool) (list []step.Problem) {
 			words.Plural(n, "address", "addresses"), nameOf(site))
 		p.Advice = "Write `challenge disallowed` into the block `robots` of " + nameOf(site) +
 			": browsers then show once that they are browsers, without a click, and others get no page."
+		if monitored {
+			p.Advice += " In monitor mode they still get their pages. " + enforceAdvice
+		}
 		p.Actions = []statusapi.Action{{
 			What: "Let browsers show once that they are browsers, without a click", Text: "challenge disallowed", Where: statusapi.Caddyfile,
 		}}
