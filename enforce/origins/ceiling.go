@@ -22,7 +22,7 @@ type Ceiling struct {
 	others []func() int64
 
 	mu    sync.Mutex
-	rules map[*judge.Rules]int // how many engines use each
+	rules map[*judge.Rules]int // how many uses each has
 	files map[*robots.File]int // how many rules use each
 }
 

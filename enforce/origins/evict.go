@@ -50,7 +50,7 @@ func (v *versions) evict(keep *entry, memory bool) bool {
 	if e.rules.Load() != nil || e.fetching.Load() {
 		v.cfg.Evicted(memory)
 	}
-	v.release(e.rules.Load())
+	v.account(e.rules.Load(), -1)
 	v.setHistory(e, nil)
 	return true
 }

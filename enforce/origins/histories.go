@@ -34,7 +34,6 @@ type Histories struct {
 	generation int
 	size       int
 	records    map[historyKey]*historyRecord
-	origins    map[historyKey][]judge.Origin // of the records with a scheme, by handler and host
 }
 
 // historyKey identifies a history. If one file serves all origins of a place,
@@ -87,22 +86,20 @@ func (s *Histories) get(keys []historyKey, perOrigin bool) (latest *historyRecor
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, key := range keys {
-		latest = s.records[key].later(latest)
-		switch {
-		case perOrigin:
-			latest = s.records[key.ofHost()].later(latest)
-			latest = s.records[historyKey{key.handler, judge.Origin{}}].later(latest)
-		case key.origin.IsZero():
-			for other, rec := range s.records {
-				if other.handler == key.handler {
-					latest = rec.later(latest)
-				}
+	if perOrigin {
+		for _, key := range keys {
+			for _, origin := range []judge.Origin{key.origin, {Host: key.origin.Host}, {}} {
+				latest = s.records[historyKey{key.handler, origin}].later(latest)
 			}
-		default:
-			for _, o := range s.origins[key] {
-				latest = s.records[historyKey{key.handler, o}].later(latest)
-			}
+		}
+		return latest
+	}
+	for other, rec := range s.records {
+		of := func(key historyKey) bool {
+			return other.handler == key.handler && (key.origin.IsZero() || other.origin.Host == key.origin.Host)
+		}
+		if slices.ContainsFunc(keys, of) {
+			latest = rec.later(latest)
 		}
 	}
 	return latest
@@ -132,7 +129,7 @@ func (s *Histories) put(keys []historyKey, generation int, h *History) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.records == nil {
-		s.records, s.origins = make(map[historyKey]*historyRecord), make(map[historyKey][]judge.Origin)
+		s.records = make(map[historyKey]*historyRecord)
 	}
 	for _, key := range keys {
 		old := s.records[key]
@@ -140,9 +137,7 @@ func (s *Histories) put(keys []historyKey, generation int, h *History) {
 			continue
 		}
 		s.size += rec.size() - old.size()
-		if s.records[key] = rec; old == nil && key != key.ofHost() {
-			s.origins[key.ofHost()] = append(s.origins[key.ofHost()], key.origin)
-		}
+		s.records[key] = rec
 	}
 	for key, old := range s.records {
 		if len(s.records) <= maxHistories && s.size <= maxHistoriesSize {
@@ -151,21 +146,7 @@ func (s *Histories) put(keys []historyKey, generation int, h *History) {
 		if !slices.Contains(keys, key) {
 			s.size -= old.size()
 			delete(s.records, key)
-			s.forgetOrigin(key)
 		}
-	}
-}
-
-// ofHost returns the key of a source that serves all origins of the host.
-func (k historyKey) ofHost() historyKey {
-	return historyKey{k.handler, judge.Origin{Host: k.origin.Host}}
-}
-
-// forgetOrigin drops a key from origins. The caller holds mu.
-func (s *Histories) forgetOrigin(key historyKey) {
-	left := slices.DeleteFunc(s.origins[key.ofHost()], func(o judge.Origin) bool { return o == key.origin })
-	if s.origins[key.ofHost()] = left; len(left) == 0 {
-		delete(s.origins, key.ofHost())
 	}
 }
 

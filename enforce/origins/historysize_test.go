@@ -25,9 +25,6 @@ func TestSizeOfHistoriesIsLimited(t *testing.T) {
 	if len(s.records) != maxHistories || s.size != 10*maxHistories {
 		t.Errorf("%d histories of %d octets", len(s.records), s.size)
 	}
-	if len(s.origins) != maxHistories {
-		t.Errorf("%d histories by host", len(s.origins))
-	}
 	for i := range 100 {
 		s.put([]historyKey{{"", judge.Origin{Host: fmt.Sprint("large", i)}}}, generation, rules(400<<10))
 	}

@@ -118,8 +118,10 @@ func (p *Table) retire() {
 	if p.retired {
 		return
 	}
-	for rules := range p.users {
-		p.account(rules, -1)
+	for e := range p.table.all() {
+		for _, rules := range append(e.history.Load().rules(), e.rules.Load()) {
+			p.account(rules, -1)
+		}
 	}
 	p.cfg.Ceiling.add(-entrySize * p.table.n.Load())
 	p.retired = true

@@ -28,15 +28,19 @@ type File struct {
 // No read of a file can be ended: on a file system that does not answer, it goes
 // on after ctx has ended. Until it ends, no other read of the same path begins.
 func (s File) Fetch(ctx context.Context, _ judge.Origin) (judge.Response, error) {
-	if err := fileReads.begin(ctx, s.Path); err != nil {
-		return judge.Response{}, err
+	slot, _ := fileReads.LoadOrStore(s.Path, make(chan struct{}, 1))
+	reading := slot.(chan struct{})
+	select {
+	case reading <- struct{}{}:
+	case <-ctx.Done():
+		return judge.Response{}, fmt.Errorf("an earlier read of %s has not ended: %w", s.Path, ctx.Err())
 	}
 	resp := judge.Response{Status: http.StatusOK}
 	var err error
 	read := make(chan struct{})
 	background.Go("robots.txt: a file", func() {
 		defer close(read)
-		defer fileReads.end(s.Path)
+		defer func() { <-reading }()
 		err = background.Try("robots.txt: a file", func() error { return s.read(&resp) })
 	})
 	select {
@@ -71,36 +75,5 @@ func (s File) read(resp *judge.Response) error {
 // PerOrigin returns false: the file serves all origins.
 func (File) PerOrigin() bool { return false }
 
-// fileReads are the reads of files that have not ended, at most one of each path.
-var fileReads = pathReads{ended: make(map[string]chan struct{})}
-
-type pathReads struct {
-	mu    sync.Mutex
-	ended map[string]chan struct{} // closed when the read has ended
-}
-
-// begin waits until no read of path is under way, or until ctx ends.
-func (r *pathReads) begin(ctx context.Context, path string) error {
-	for {
-		r.mu.Lock()
-		ended := r.ended[path]
-		if ended == nil {
-			r.ended[path] = make(chan struct{})
-			r.mu.Unlock()
-			return nil
-		}
-		r.mu.Unlock()
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			return fmt.Errorf("an earlier read of %s has not ended: %w", path, ctx.Err())
-		}
-	}
-}
-
-func (r *pathReads) end(path string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	close(r.ended[path])
-	delete(r.ended, path)
-}
+// fileReads has a semaphore of one read for each path, a chan struct{}.
+var fileReads sync.Map

@@ -38,9 +38,9 @@ func TestReadThatDoesNotEnd(t *testing.T) {
 	if err := os.WriteFile(path, []byte("User-agent: *\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := fileReads.begin(t.Context(), path); err != nil {
-		t.Fatal(err)
-	}
+	reading := make(chan struct{}, 1)
+	reading <- struct{}{}
+	fileReads.Store(path, reading)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 3 {
@@ -53,12 +53,12 @@ func TestReadThatDoesNotEnd(t *testing.T) {
 		_, err := File{path}.Fetch(t.Context(), fake.Home)
 		later <- err
 	}()
-	fileReads.end(path)
+	<-reading
 	if err := <-later; err != nil {
 		t.Errorf("after the read has ended: %v", err)
 	}
-	if len(fileReads.ended) != 0 {
-		t.Errorf("%d reads under way", len(fileReads.ended))
+	if len(reading) != 0 {
+		t.Error("a read is under way")
 	}
 }
 

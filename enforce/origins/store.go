@@ -15,16 +15,15 @@ type store struct {
 	cfg      Config
 	table    *originTable
 
-	mu      sync.Mutex           // guards table, users, retired and changes of histories
-	users   map[*judge.Rules]int // how many origins have the rules, in force or as an earlier version
-	dropped [2]dropped           // names in the files of evicted origins; the second one has the invented hosts
-	retired bool                 // the memory is no longer accounted for
+	mu      sync.Mutex // guards table, retired and changes of histories
+	dropped [2]dropped // names in the files of evicted origins; the second one has the invented hosts
+	retired bool       // the memory is no longer accounted for
 }
 
 func newStore(source Source, settings *judge.Compiled, cfg Config) *store {
 	return &store{
 		source: source, settings: settings, pending: settings.RulesOf(judge.Content{Outcome: judge.Pending}), cfg: cfg,
-		table: newOriginTable(), users: make(map[*judge.Rules]int),
+		table: newOriginTable(),
 	}
 }
 
@@ -77,29 +76,11 @@ func (s *store) Key(origin judge.Origin) judge.Origin {
 // PerOrigin reports whether each origin has a file of its own.
 func (s *store) PerOrigin() bool { return s.source.PerOrigin() }
 
-// acquire counts one more use of rules by an origin, in force or as an
-// earlier version. The caller holds s.mu.
-func (s *store) acquire(rules *judge.Rules) {
-	if s.users[rules]++; s.users[rules] == 1 {
-		s.account(rules, 1)
-	}
-}
-
-// release is the opposite of acquire. rules may be nil. The caller holds s.mu.
-func (s *store) release(rules *judge.Rules) {
-	if rules == nil {
-		return
-	}
-	if s.users[rules]--; s.users[rules] == 0 {
-		delete(s.users, rules)
-		s.account(rules, -1)
-	}
-}
-
-// account tells the Ceiling that p begins (1) or ceases (-1) to use rules, unless
-// p was replaced or closed. The caller holds s.mu.
+// account tells the Ceiling that an origin begins (1) or ceases (-1) to use rules, in
+// force or as an earlier version, unless s was replaced or closed. rules may be nil. The
+// caller holds s.mu.
 func (s *store) account(rules *judge.Rules, change int) {
-	if !s.retired {
+	if rules != nil && !s.retired {
 		s.cfg.Ceiling.use(rules, change)
 	}
 }

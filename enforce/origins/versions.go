@@ -53,9 +53,9 @@ func (v *versions) put(e *entry, rules *judge.Rules, changed int64) {
 	if v.Published(rules) {
 		changed = v.cfg.Now().UnixNano() // clients receive this text from now on
 	}
-	v.acquire(rules)
+	v.account(rules, 1)
 	v.note(e, rules, changed) // before the swap, so that the new rules deny nothing to a crawler that has a grace period
-	v.release(e.rules.Swap(rules))
+	v.account(e.rules.Swap(rules), -1)
 }
 
 // Earlier returns the history of the robots.txt of r's origin. It returns nil if
@@ -128,11 +128,11 @@ func (v *versions) forgetEnded(e *entry, now int64) {
 // setHistory replaces e's history. The caller holds v.mu.
 func (v *versions) setHistory(e *entry, h *History) {
 	for _, rules := range h.rules() {
-		v.acquire(rules)
+		v.account(rules, 1)
 	}
 	old := e.history.Swap(h)
 	for _, rules := range old.rules() {
-		v.release(rules)
+		v.account(rules, -1)
 	}
 	if old != nil && len(old.Earlier) > 0 {
 		v.withEarlier.Add(-1)
