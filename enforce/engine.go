@@ -21,7 +21,7 @@ type Engine struct {
 	origins *origins.Table
 	now     func() time.Time // for fetches and budgets that are given back
 
-	edition *Edition // in a Replay: what is in force in place of origins
+	edition *origins.History // in a Replay: what is in force in place of origins
 }
 
 // NewEngine returns an engine that enforces the robots.txt files of source
@@ -108,7 +108,7 @@ func (e *Engine) Decide(ctx context.Context, r *judge.Request, d *judge.Decision
 func (e *Engine) Resolve(ctx context.Context, r *judge.Request) *judge.Rules {
 	switch {
 	case e.edition != nil:
-		return e.edition.Rules()
+		return e.edition.Current
 	case judge.IsRobotsTxt(r.Target):
 		return e.resolveRobotsTxt(ctx, r)
 	}

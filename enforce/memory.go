@@ -47,8 +47,8 @@ func (e *Engine) recall(c *judge.Client, r *judge.Request, rules *judge.Rules) {
 	if !grace {
 		return
 	}
-	h := e.edition.earlier()
-	if e.edition == nil {
+	h := e.edition
+	if h == nil {
 		h = e.origins.Earlier(r)
 	}
 	if h == nil {

@@ -33,51 +33,33 @@ func NewReplay(settings judge.Settings) (*Replay, error) {
 	return &Replay{&Engine{pacer: newPacer(compiled, limiter, memory, nil)}}, nil
 }
 
-// Edition is a robots.txt in a Replay: the version that was in force from a
-// time, with the earlier ones (see Version) that crawlers may still follow.
-type Edition struct{ history *origins.History }
-
-// earlier returns the history of the edition. e may be nil.
-func (e *Edition) earlier() *origins.History {
-	if e == nil {
-		return nil
-	}
-	return e.history
-}
-
-// Rules returns the rules of the edition.
-func (e *Edition) Rules() *judge.Rules { return e.history.Current }
-
-// Edition compiles a source's answer to an edition that is in force from a time
-// on. before is the edition of the same Replay that it replaces. For the first
-// edition, before is nil and from is the zero time.
-func (r *Replay) Edition(resp judge.Response, from time.Time, before *Edition) *Edition {
+// Edition compiles a source's answer to an edition: the version that is in force from a
+// time on, with the earlier ones that crawlers may still follow. before is the edition of
+// the same Replay that it replaces. For the first edition, before is nil and from is the
+// zero time.
+func (r *Replay) Edition(resp judge.Response, from time.Time, before *origins.History) *origins.History {
 	c, _ := resp.Content(nil)
 	at := int64(0)
 	if !from.IsZero() {
 		at = from.UnixNano()
 	}
-	var h *origins.History
-	if before != nil {
-		h = before.history
-	}
-	return &Edition{h.Next(r.engine.settings.RulesOf(c), at)}
+	return before.Next(r.engine.settings.RulesOf(c), at)
 }
 
 // Decide decides on a request by an edition of the same Replay, and writes the
 // decision to d. It ignores rate limits and Visit-time; see Pace. The caller
 // must pass requests in the order of their times, as far as this order is
 // known.
-func (r *Replay) Decide(edition *Edition, req *judge.Request, d *judge.Decision) {
+func (r *Replay) Decide(edition *origins.History, req *judge.Request, d *judge.Decision) {
 	r.engine.edition = edition
 	r.engine.Decide(context.Background(), req, d)
 }
 
 // RobotsRead records that a GET of /robots.txt was answered with status 200 or
 // 304, like Engine.RobotsRead.
-func (r *Replay) RobotsRead(edition *Edition, req *judge.Request) {
+func (r *Replay) RobotsRead(edition *origins.History, req *judge.Request) {
 	r.engine.edition = edition
-	r.engine.RobotsRead(req, edition.Rules(), 0)
+	r.engine.RobotsRead(req, edition.Current, 0)
 }
 
 // Pace applies the rate limits, Visit-time and the budgets of steps to a request that Decide

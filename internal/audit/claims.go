@@ -101,7 +101,7 @@ func (a *auditor) collect(l *logfile.Log) {
 		if s == nil || s.Rules.Verification == nil {
 			continue
 		}
-		s.now.unknown.Rules().Check(&r, d)
+		s.now.unknown.Current.Check(&r, d)
 		if a.claims.needsLookup(d) {
 			a.claims.add(s, &r, d.Agent.Crawler)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -260,7 +261,7 @@ func (s *site) addHost(host string) {
 type timeline struct {
 	replay  *enforce.Replay
 	sources []*source
-	unknown *enforce.Edition // for times at which no robots.txt is known
+	unknown *origins.History // for times at which no robots.txt is known
 	longest time.Duration    // the longest Crawl-delay that is enforced
 	limits  *limits.Set
 }
@@ -312,7 +313,7 @@ func (t *timeline) decide(e *logformat.Entry, r *judge.Request, by *Ruling) {
 			break
 		}
 	}
-	by.Rules = edition.Rules()
+	by.Rules = edition.Current
 	t.replay.Decide(edition, r, &by.Decision)
 	if isRead(e) {
 		t.replay.RobotsRead(edition, r)

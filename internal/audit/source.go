@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
+	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -92,7 +92,7 @@ type source struct {
 	index    int       // in Report.Sources or Against.Sources
 	from     int64     // nanoseconds since 1970; 0: from the beginning
 	until    int64     // nanoseconds since 1970; 0: no end
-	edition  *enforce.Edition
+	edition  *origins.History
 	inForce  *judge.Rules // of edition
 	rules    map[ruleKey]*ruleTally
 }
@@ -115,11 +115,11 @@ type ruleTally struct {
 func (t *timeline) addSources(versions []Version) {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
-	var before *enforce.Edition
+	var before *origins.History
 	for i, v := range versions {
 		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, edition: t.replay.Edition(v.Response, v.From, before),
 			timeline: t, rules: make(map[ruleKey]*ruleTally)}
-		s.inForce, before = s.edition.Rules(), s.edition
+		s.inForce, before = s.edition.Current, s.edition
 		if !v.From.IsZero() {
 			s.from = v.From.UnixNano()
 		}
