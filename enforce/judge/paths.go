@@ -6,31 +6,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Paths are path patterns in robots.txt syntax. They are immutable.
-type Paths struct{ group *robots.Group }
-
-// NewPaths compiles patterns.
-func NewPaths(patterns []string) (*Paths, error) {
-	var rules []robots.Rule
-	for _, p := range patterns {
-		if err := CheckPathPattern(p); err != nil {
-			return nil, err
-		}
-		rules = append(rules, robots.Rule{Pattern: p})
-	}
-	return &Paths{hiddenGroup(rules)}, nil
-}
-
-// Name reports whether paths have that of a request target, in any spelling that the rules
-// know. They never have /robots.txt and exempt paths.
-func (p *plans) Name(paths *Paths, target string) bool {
+// Name reports whether paths, as PathGroup returns them, have that of a request target, in any
+// spelling that the rules know. They never have /robots.txt and exempt paths.
+func (p *plans) Name(paths *robots.Group, target string) bool {
 	if IsRobotsTxt(target) {
 		return false
 	}
 	s := p.settings
 	v := s.viewsOf(target)
 	defer views.Put(v)
-	return !paths.group.MatchViews(v).Allowed && !s.exemptPaths.MatchViews(v).Allowed
+	return !paths.MatchViews(v).Allowed && !s.exemptPaths.MatchViews(v).Allowed
 }
 
 // DisallowsPart reports whether the group for `*` disallows a request target, and not the

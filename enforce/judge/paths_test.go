@@ -18,7 +18,7 @@ func TestPaths(t *testing.T) {
 		{"/*", "/robots.txt", false},
 		{"/*", "/.well-known/x", false}, // exempt
 	} {
-		paths, err := NewPaths([]string{tt.pattern})
+		paths, err := PathGroup([]string{tt.pattern})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s, %s: %t", tt.pattern, tt.target, got)
 		}
 	}
-	if _, err := NewPaths([]string{"blame"}); err == nil {
+	if _, err := PathGroup([]string{"blame"}); err == nil {
 		t.Error("a pattern without a slash")
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/table"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Bounds of what a Memory remembers: about 50 MB if all of it is used.
@@ -97,7 +98,7 @@ type Config struct {
 	Always bool           // strangers are asked, storm or not
 	Names  []string       // of clients that are never asked, as in the registry
 	From   []netip.Prefix // their addresses
-	Paths  *judge.Paths   // nil: those that robots.txt disallows
+	Paths  *robots.Group  // nil: those that robots.txt disallows
 	Page   *Page
 	Trap   Trap        // where trap URLs lie; "" without
 	Busy   func() bool // whether the server is busy; nil if nobody knows

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
@@ -19,9 +20,9 @@ const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like 
 func handlerKey() string { return "a handler" }
 
 // pathsOf compiles patterns.
-func pathsOf(t testing.TB, patterns ...string) *judge.Paths {
+func pathsOf(t testing.TB, patterns ...string) *robots.Group {
 	t.Helper()
-	paths, err := judge.NewPaths(patterns)
+	paths, err := judge.PathGroup(patterns)
 	if err != nil {
 		t.Fatal(err)
 	}

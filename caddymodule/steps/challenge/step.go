@@ -149,7 +149,7 @@ func (c *Challenge) config() (s Config, err error) {
 	case s.For < leastPassFor || s.For > mostPassFor:
 		return s, fmt.Errorf("challenge for %s is not between %s and %s", s.For, leastPassFor, mostPassFor)
 	case len(c.Paths) > 0:
-		s.Paths, err = judge.NewPaths(c.Paths)
+		s.Paths, err = judge.PathGroup(c.Paths)
 		if err != nil {
 			return s, lines.About("challenge:", err)
 		}
