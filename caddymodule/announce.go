@@ -113,7 +113,7 @@ func (a *App) announce(news *live.News) {
 		"what": news.What, "advice": news.Advice, "pattern": news.Pattern, "fresh": news.Fresh,
 	}
 	fields := []zap.Field{zap.String("kind", news.Kind), zap.String("site", site), zap.String("crawler", news.Crawler),
-		zap.String("cause", news.Cause), zap.Int("line", news.Line), zap.Time("since", news.Since),
+		zap.String("cause", news.Cause), zap.Int("line", news.Line), zap.Timep("since", news.Since),
 		zap.String("what", metrics.Clip(news.Message))}
 	switch news.State {
 	case live.Begins:

@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the generated parts of pages in d
 // The tables of docs/metrics-and-logs.md are made from the code.
 func TestMetricsReference(t *testing.T) {
 	comments := pages.Comments{}
-	for _, folder := range []string{"internal/live", "."} {
+	for _, folder := range []string{"internal/statusapi", "internal/live", "."} {
 		comments.Read(t, folder)
 	}
 	tables := map[string]func() string{
@@ -161,8 +161,8 @@ func accidentList(t *testing.T, comments pages.Comments) string {
 // eventList has the data of events, by the comments of the fields of the news.
 func eventList(t *testing.T, comments pages.Comments) string {
 	var rows []string
-	for _, name := range []string{"News.State", "Accident.Site", "Accident.Crawler", "Accident.Cause", "Accident.Line", "Accident.Before", "Accident.Now", "Accident.Since",
-		"News.What", "News.Advice", "News.Pattern", "News.Fresh"} {
+	for _, name := range []string{"News.State", "Accident.Site", "Problem.Crawler", "Accident.Cause", "Problem.Line", "Problem.Before", "Problem.Now", "Problem.Since",
+		"News.What", "Problem.Advice", "News.Pattern", "News.Fresh"} {
 		if comments[name] == "" {
 			t.Errorf("%s has no comment", name)
 		}

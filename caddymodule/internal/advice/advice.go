@@ -2,8 +2,8 @@
 // command or lines to copy. The first action is the recommended one. Turning something off
 // is never among the first two, but where a verified search engine is refused.
 //
-//	facts := advice.Facts{Kind: "flood", Name: "GPTBot", Row: row, Folder: "/shop/"}
-//	facts.Actions()[0].Text // limit /shop/* { each 10/1m }
+//	facts := advice.Facts{Problem: statusapi.Problem{Kind: "flood", Crawler: "GPTBot", Folder: "/shop/"}, Row: row}
+//	advice.For(&facts)[0].Text // limit /shop/* { each 10/1m }
 //
 // No text has what a client sent, but for the names of folders, which are escaped.
 package advice
@@ -18,28 +18,23 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// Everybody is the Name for all robots together.
+// Everybody is the Problem.Crawler for all robots together.
 const Everybody = "all"
 
-// Facts are what is known about a trouble.
+// Facts are a problem and what is known about it. The Kind is "" for a crawler about which
+// nothing is wrong, and the Crawler "" for browsers. If the problem has Actions already, the
+// Text of a command is a route of the admin API with its query.
 type Facts struct {
-	Kind     string             // statusapi.Problem.Kind; "" for a crawler about which nothing is wrong
-	Words    string             // the advice without a text to copy, for all other kinds
-	Name     string             // whom it is about: a name of the registry, a class, or Everybody; "" for browsers
-	Row      *crawler.Crawler   // its row of the registry; nil for others
-	Hosts    []string           // that share a block with others, which no line may touch; none if Sites have their block alone
-	OwnFile  bool               // each host has a robots.txt of its own
-	Sites    []string           // what commands are about: names of the configuration, or hosts; none for all sites
-	Folder   string             // in which all of its requests are, such as /shop/; "" for the whole site
-	Usual    float64            // its requests in a minute
-	Line     int                // of robots.txt that is to blame; 0 for none
-	Verifies bool               // the setting verify is on
-	Checks   bool               // the setting challenge is on
-	Given    []statusapi.Action // that the problem has already; the Text of a command is a route of the admin API with its query
-	Admin    Admin              // "" where the operator may not see it
+	statusapi.Problem
+	Row      *crawler.Crawler // the crawler's row of the registry; nil for others
+	Hosts    []string         // that share a block with others, which no line may touch; none if Sites have their block alone
+	OwnFile  bool             // each host has a robots.txt of its own
+	Verifies bool             // the setting verify is on
+	Checks   bool             // the setting challenge is on
+	Admin    Admin            // "" where the operator may not see it
 }
 
-// decisions are by Facts.Kind.
+// decisions are by Problem.Kind.
 var decisions = map[string]func(*Facts) []statusapi.Action{
 	"": (*Facts).choose, "flood": (*Facts).hold, "busy": (*Facts).hold, "shedding": (*Facts).hold,
 	"search_refused": (*Facts).release, "search_partly": (*Facts).release,
@@ -47,15 +42,15 @@ var decisions = map[string]func(*Facts) []statusapi.Action{
 	"mistake": (*Facts).rewrite, "mode": (*Facts).configure,
 }
 
-// Actions returns what the operator can do, the recommended action first.
-func (f *Facts) Actions() []statusapi.Action {
-	if f.Given != nil {
-		return words.Map(f.Given, f.complete)
+// For returns what the operator can do, the recommended action first.
+func For(f *Facts) []statusapi.Action {
+	if f.Actions != nil {
+		return words.Map(f.Actions, f.complete)
 	}
 	if decide := decisions[f.Kind]; decide != nil {
 		return decide(f)
 	}
-	return []statusapi.Action{inWords(f.Words)}
+	return []statusapi.Action{inWords(f.Advice)}
 }
 
 func inWords(what string) statusapi.Action { return statusapi.Action{What: what} }
@@ -91,12 +86,12 @@ func (f *Facts) limit() statusapi.Action {
 	if len(f.Hosts) > 0 {
 		each += "\n\thosts " + strings.Join(f.Hosts, " ")
 	}
-	class := f.Name
+	class := f.Crawler
 	if f.Row != nil {
 		class = f.Row.Class.String()
 	}
 	switch {
-	case f.Name == Everybody:
+	case f.Crawler == Everybody:
 		all := "all " + snippet.Rate(max(leastAll, f.Usual)).String() + strings.TrimPrefix(each, rate)
 		return lines("Limit what crawlers request together", snippet.Limit(below, all))
 	case f.isSearch():
@@ -113,7 +108,7 @@ func (f *Facts) limit() statusapi.Action {
 
 // hold is about too many requests.
 func (f *Facts) hold() []statusapi.Action {
-	if f.Name == "" { // of browsers: a limit of crawlers would not help
+	if f.Crawler == "" { // of browsers: a limit of crawlers would not help
 		if f.Checks {
 			return []statusapi.Action{inWords("Add the paths that are requested most to the line challenge")}
 		}
@@ -151,8 +146,8 @@ func (f *Facts) choose() (list []statusapi.Action) {
 
 // monitor returns the action that refuses a crawler nothing any more.
 func (f *Facts) monitor() statusapi.Action {
-	return f.command("Let it pass until Caddy loads its configuration again: set the mode monitor for "+f.Name, "mode",
-		"mode", statusapi.Monitor, "crawler", f.Name)
+	return f.command("Let it pass until Caddy loads its configuration again: set the mode monitor for "+f.Crawler, "mode",
+		"mode", statusapi.Monitor, "crawler", f.Crawler)
 }
 
 // release is about a verified search engine that is refused.
@@ -160,9 +155,9 @@ func (f *Facts) release() []statusapi.Action {
 	if len(f.Hosts) > 0 {
 		return []statusapi.Action{f.monitor(), f.mendLine()}
 	}
-	list := []statusapi.Action{f.monitor(), f.mendLine(), lines("Never refuse it where its claim is verified", "exempt "+snippet.Name(f.Name))}
+	list := []statusapi.Action{f.monitor(), f.mendLine(), lines("Never refuse it where its claim is verified", "exempt "+snippet.Name(f.Crawler))}
 	if below := snippet.Below(f.Folder); below != nil {
-		list = append(list, lines("If it is on purpose, write so", snippet.Deny(snippet.Name(f.Name), below...)))
+		list = append(list, lines("If it is on purpose, write so", snippet.Deny(snippet.Name(f.Crawler), below...)))
 	}
 	return list
 }
@@ -176,10 +171,10 @@ func (f *Facts) mendLine() statusapi.Action {
 
 // rewrite is about a line of robots.txt that does not do what it says.
 func (f *Facts) rewrite() []statusapi.Action {
-	rest, found := strings.CutPrefix(f.Words, "Write `")
+	rest, found := strings.CutPrefix(f.Advice, "Write `")
 	text, more, _ := strings.Cut(rest, "`. ")
 	if !found || more == "" {
-		return []statusapi.Action{inWords(f.Words)}
+		return []statusapi.Action{inWords(f.Advice)}
 	}
 	what := fmt.Sprintf("Write this in place of line %d", f.Line)
 	return []statusapi.Action{{What: what, Text: text, Where: statusapi.RobotsTxt}, inWords(more)}
@@ -200,7 +195,7 @@ func (f *Facts) configure() []statusapi.Action {
 	return []statusapi.Action{f.command("Set the mode configured, which is that of the configuration", "mode", "mode", statusapi.Configured)}
 }
 
-// complete completes an action of Given.
+// complete completes an action that the problem has already.
 func (f *Facts) complete(a statusapi.Action) statusapi.Action {
 	if a.Where != statusapi.Command {
 		return a

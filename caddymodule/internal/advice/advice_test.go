@@ -24,7 +24,7 @@ func text(list []statusapi.Action) string {
 
 // about returns facts about a crawler of the registry, at a site.
 func about(kind, name string) Facts {
-	return Facts{Kind: kind, Name: name, Row: crawler.Builtin().Lookup(name), Sites: []string{"a.test"}, Admin: "localhost:2020"}
+	return Facts{Problem: statusapi.Problem{Kind: kind, Crawler: name, Sites: []string{"a.test"}}, Row: crawler.Builtin().Lookup(name), Admin: "localhost:2020"}
 }
 
 func TestActions(t *testing.T) {
@@ -37,11 +37,11 @@ func TestActions(t *testing.T) {
 	}{
 		{"a flood", with(about("flood", "GPTBot"), func(f *Facts) { f.Folder, f.Usual = "/shop/", 26 }),
 			"caddyfile limit /shop/* { each 20/1m }\ncaddyfile policy { deny GPTBot /shop/* }"},
-		{"a flood of robots that the registry does not know", Facts{Kind: "flood", Name: "self-declared", Admin: "localhost:2020"},
+		{"a flood of robots that the registry does not know", Facts{Problem: statusapi.Problem{Kind: "flood", Crawler: "self-declared"}, Admin: "localhost:2020"},
 			"caddyfile limit { each 10/1m }"},
-		{"all robots together, on a page that does not show all sites", Facts{Kind: "flood", Name: Everybody, Sites: []string{"a.test"}},
+		{"all robots together, on a page that does not show all sites", Facts{Problem: statusapi.Problem{Kind: "flood", Crawler: Everybody, Sites: []string{"a.test"}}},
 			"caddyfile limit { all 50/1m }"},
-		{"the mode was set, on a page that does not show all sites", Facts{Kind: "mode", Sites: []string{"a.test"}},
+		{"the mode was set, on a page that does not show all sites", Facts{Problem: statusapi.Problem{Kind: "mode", Sites: []string{"a.test"}}},
 			"- Set the mode configured, which is that of the configuration, through the admin API"},
 		{"an HTTP library", about("busy", "curl"), "caddyfile http_clients on limit { each 10/1m }\ncaddyfile policy { deny curl }"},
 		{"a search engine that nobody verifies", about("flood", "Googlebot"), "caddyfile verify\ncaddyfile limit { each 10/1m include Googlebot }"},
@@ -51,23 +51,23 @@ func TestActions(t *testing.T) {
 			api + "mode?mode=monitor&crawler=Googlebot&site=a.test'\n- Mend line 3 of robots.txt\ncaddyfile exempt Googlebot\ncaddyfile policy { deny Googlebot /shop/* }"},
 		{"a search engine that is refused, without a line", about("search_refused", "bingbot"),
 			api + "mode?mode=monitor&crawler=bingbot&site=a.test'\n- Mend the line that refuses it\ncaddyfile exempt bingbot"},
-		{"the file is gone", Facts{Kind: "rules_lost", Sites: []string{"*.a.test", "b.test"}, Admin: "localhost:2020"},
+		{"the file is gone", Facts{Problem: statusapi.Problem{Kind: "rules_lost", Sites: []string{"*.a.test", "b.test"}}, Admin: "localhost:2020"},
 			"- Put the former file back\n" + api + "refresh?grace=off&site=%2A.a.test&site=b.test'\n" + api + "refresh?accept=on&site=%2A.a.test&site=b.test'"},
-		{"the mode was set", Facts{Kind: "mode", Admin: "localhost:2020"}, api + "mode?mode=configured'"},
-		{"busy with robots", Facts{Kind: "shedding", Name: Everybody}, "caddyfile limit { all 50/1m }"},
-		{"busy with browsers", Facts{Kind: "shedding"}, "caddyfile challenge /*"},
-		{"busy with browsers, which challenge asks", Facts{Kind: "shedding", Checks: true}, "- Add the paths that are requested most to the line challenge"},
-		{"what a step gives", Facts{Given: []statusapi.Action{{Text: "shed", Where: statusapi.Caddyfile}}}, "caddyfile shed"},
-		{"a command of a step", Facts{Given: []statusapi.Action{{Text: "challenge?set=configured", Where: statusapi.Command}}, Admin: "localhost:2020"},
+		{"the mode was set", Facts{Problem: statusapi.Problem{Kind: "mode"}, Admin: "localhost:2020"}, api + "mode?mode=configured'"},
+		{"busy with robots", Facts{Problem: statusapi.Problem{Kind: "shedding", Crawler: Everybody}}, "caddyfile limit { all 50/1m }"},
+		{"busy with browsers", Facts{Problem: statusapi.Problem{Kind: "shedding"}}, "caddyfile challenge /*"},
+		{"busy with browsers, which challenge asks", Facts{Problem: statusapi.Problem{Kind: "shedding"}, Checks: true}, "- Add the paths that are requested most to the line challenge"},
+		{"what a step gives", Facts{Problem: statusapi.Problem{Actions: []statusapi.Action{{Text: "shed", Where: statusapi.Caddyfile}}}}, "caddyfile shed"},
+		{"a command of a step", Facts{Problem: statusapi.Problem{Actions: []statusapi.Action{{Text: "challenge?set=configured", Where: statusapi.Command}}}, Admin: "localhost:2020"},
 			api + "challenge?set=configured'"},
-		{"a line with a mistake", Facts{Kind: "mistake", Words: "Write `Disallow: /a`. If it is on purpose, write `# x`."}, "robots_txt Disallow: /a\n- If it is on purpose, write `# x`."},
-		{"an unfinished merge", Facts{Kind: "mistake", Words: "Keep one."}, "- Keep one."},
-		{"anything else", Facts{Kind: "list", Words: "Check the URL."}, "- Check the URL."},
+		{"a line with a mistake", Facts{Problem: statusapi.Problem{Kind: "mistake", Advice: "Write `Disallow: /a`. If it is on purpose, write `# x`."}}, "robots_txt Disallow: /a\n- If it is on purpose, write `# x`."},
+		{"an unfinished merge", Facts{Problem: statusapi.Problem{Kind: "mistake", Advice: "Keep one."}}, "- Keep one."},
+		{"anything else", Facts{Problem: statusapi.Problem{Kind: "list", Advice: "Check the URL."}}, "- Check the URL."},
 		{"a crawler that was chosen", about("", "GPTBot"), "caddyfile limit { each 10/1m }\ncaddyfile policy { deny GPTBot }\nrobots_txt User-agent: GPTBot Disallow: /\n" + api + "mode?mode=monitor&crawler=GPTBot&site=a.test'"},
 		{"a search engine that was chosen", about("", "Googlebot"), "- No verified request of it was refused: nothing to do"},
-		{"a name that a client made up", Facts{Name: "x'; reboot"}, "- The registry does not have this name, and every client can send it\ncaddyfile limit { each 10/1m }"},
+		{"a name that a client made up", Facts{Problem: statusapi.Problem{Crawler: "x'; reboot"}}, "- The registry does not have this name, and every client can send it\ncaddyfile limit { each 10/1m }"},
 	} {
-		if got := text(tt.facts.Actions()); got != tt.want {
+		if got := text(For(&tt.facts)); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
 		}
 	}
@@ -98,7 +98,7 @@ func TestNothingIsTurnedOffFirst(t *testing.T) {
 	for kind := range decisions {
 		for _, name := range []string{"GPTBot", "Googlebot", "curl", "self-declared", Everybody} {
 			f := about(kind, name)
-			list := f.Actions()
+			list := For(&f)
 			for i := range min(2, len(list)) {
 				turnsOff := strings.Contains(list[i].Text, "mode=monitor") || strings.HasPrefix(list[i].Text, "exempt")
 				if released := kind == "search_refused" || kind == "search_partly"; turnsOff && !released || released && turnsOff != (i == 0) {
@@ -109,24 +109,20 @@ func TestNothingIsTurnedOffFirst(t *testing.T) {
 	}
 }
 
-func TestAttempts(t *testing.T) {
-	for _, tt := range []struct{ file, refused, attempts string }{
-		{"User-agent: GPTBot\nDisallow: /shop/\n\nUser-agent: *\nDisallow: /*.pdf$\nAllow: /a\n", "refuses GPTBot /shop/; all crawlers /*.pdf$",
-			"GPTBot /shop/, GPTBot /x.pdf, CCBot /x.pdf, AhrefsBot /x.pdf, GPTBot /"},
-		{"User-agent: Google-Extended\nDisallow: /\n\nUser-agent: MyBot\nDisallow: /b\n", "refuses Google-Extended /; MyBot /b", "Google-Extended /, MyBot /b, GPTBot /"},
-		{"User-agent: *\nDisallow:\n", "refuses nobody anything", "GPTBot /"},
-		{"User-agent: *\n" + strings.Repeat("Disallow: /a\n", 50), "refuses all crawlers /a, /a, /a and 47 more", strings.TrimSuffix(strings.Repeat("GPTBot /a, CCBot /a, AhrefsBot /a, ", 4), ", ")},
+func TestAttempt(t *testing.T) {
+	for _, tt := range []struct{ file, refused, name, path string }{
+		{"User-agent: GPTBot\nDisallow: /shop/\n\nUser-agent: *\nDisallow: /*.pdf$\nAllow: /a\n", "refuses GPTBot /shop/; all crawlers /*.pdf$", "GPTBot", "/shop/"},
+		{"User-agent: mybot\nDisallow:\n\nUser-agent: *\nDisallow: /*.pdf$\n", "refuses all crawlers /*.pdf$", "GPTBot", "/x.pdf"},
+		{"User-agent: MyBot\nDisallow: /b\n", "refuses MyBot /b", "MyBot", "/b"},
+		{"User-agent: *\nDisallow:\n", "refuses nobody anything", "GPTBot", "/"},
+		{"User-agent: *\n" + strings.Repeat("Disallow: /a\n", 50), "refuses all crawlers /a, /a, /a and 47 more", "GPTBot", "/a"},
 	} {
 		file := robots.Parse([]byte(tt.file))
 		if got := refused(file); got != tt.refused {
 			t.Errorf("%s, want %s", got, tt.refused)
 		}
-		var list []string
-		for name, path := range attempts(file, crawler.Builtin()) {
-			list = append(list, name+" "+path)
-		}
-		if got := strings.Join(list, ", "); got != tt.attempts {
-			t.Errorf("%s, want %s", got, tt.attempts)
+		if name, path := attempt(file, crawler.Builtin()); name != tt.name || path != tt.path {
+			t.Errorf("%s %s, want %s %s", name, path, tt.name, tt.path)
 		}
 	}
 	if got := try("", "GPTBot", "https://localhost:8443/[a]'").Text; got != `curl -i -k -g -A 'GPTBot' 'https://localhost:8443/[a]'\'''` {

@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -12,23 +11,20 @@ import (
 )
 
 // First returns what to show of a site to which no crawler has come: what its robots.txt
-// refuses, and a request that it refuses, if there is one. decide returns the action for a
-// User-Agent and a URL; "" if it is not known.
+// refuses, and a request to try. decide returns the action for a User-Agent and a URL; "" if it
+// is not known.
 func First(origin judge.Origin, file *robots.File, registry *crawler.Registry, decide func(name, url string) string) statusapi.EmptySite {
 	site := statusapi.EmptySite{Site: origin.Host, Refuses: refused(file)}
-	for name, path := range attempts(file, registry) {
-		url := origin.String() + path
-		switch action := decide(name, url); {
-		case action == "":
-		case action == judge.Pass.String():
-			site.Try = try(name+" is let through", name, url)
-		case strings.HasPrefix(action, "would_"):
-			site.Try = try(name+" would be refused", name, url)
-			return site
-		default:
-			site.Try = try(name+" is refused", name, url)
-			return site
-		}
+	name, path := attempt(file, registry)
+	url := origin.String() + path
+	switch action := decide(name, url); {
+	case action == "":
+	case action == judge.Pass.String():
+		site.Try = try(name+" is let through", name, url)
+	case strings.HasPrefix(action, "would_"):
+		site.Try = try(name+" would be refused", name, url)
+	default:
+		site.Try = try(name+" is refused", name, url)
 	}
 	return site
 }
@@ -57,34 +53,26 @@ func disallowed(g *robots.Group) (paths []string) {
 	return paths
 }
 
-// samples are crawlers that the group for * applies to.
-var samples = []string{"GPTBot", "CCBot", "AhrefsBot"}
+// sample is a crawler that the group for * applies to.
+const sample = "GPTBot"
 
-// maxAttempts bounds the attempts for a file.
-const maxAttempts = 12
-
-// attempts yields crawlers of the registry and paths that a robots.txt may refuse them, and
-// then one that it may let pass.
-func attempts(file *robots.File, registry *crawler.Registry) iter.Seq2[string, string] {
-	return func(yield func(name, path string) bool) {
-		n := 0
-		for _, g := range file.Groups() {
-			names := samples
-			if row := registry.Lookup(g.Token()); row != nil {
-				names = []string{row.Name}
-			} else if g.Token() != "*" {
-				names = []string{g.Token()}
-			}
-			for _, path := range disallowed(g) {
-				for _, name := range names {
-					if n++; n > maxAttempts || !yield(name, strings.NewReplacer("*", "x", "$", "").Replace(path)) {
-						return
-					}
-				}
-			}
+// attempt returns a crawler and the first path that a robots.txt disallows to it, or one that
+// it may fetch if the file disallows nothing.
+func attempt(file *robots.File, registry *crawler.Registry) (name, path string) {
+	for _, g := range file.Groups() {
+		paths := disallowed(g)
+		if len(paths) == 0 {
+			continue
 		}
-		yield(samples[0], "/")
+		name = g.Token()
+		if row := registry.Lookup(name); row != nil {
+			name = row.Name
+		} else if name == "*" {
+			name = sample
+		}
+		return name, strings.NewReplacer("*", "x", "$", "").Replace(paths[0])
 	}
+	return sample, "/"
 }
 
 // try returns an action that sends a crawler's request to a URL.

@@ -53,27 +53,15 @@ const (
 // and Site have only fixed words, names of the registry, and what the operator
 // named, so that they may be arguments of a command.
 type Accident struct {
-	Kind    string
-	Site    string    // the site, or the host that only a pattern names
-	Crawler string    // a name of the registry, or the class of another crawler; `all` for all crawlers together, or for `*`
-	Cause   string    // of `rules_lost`: `missing`, `not_robots`, `empty`, `nuls`, `forbidden`, `redirected` or `shrunk`
-	Line    int       // the line of robots.txt, or 0
-	Before  int       // rules in the file; of `search_refused`: served requests; of `flood`: the usual requests in a minute; of `strangers`: clients that passed
-	Now     int       // rules, refused requests, requests or addresses in a minute; of `shedding`: requests that wait
-	Since   time.Time // when it began, such as `2026-11-22T14:02:11Z`
-	Until   time.Time // when what it is about happened last; zero while it lasts
+	statusapi.Problem
+	Site  string // the site, or the host that only a pattern names
+	Cause string // of `rules_lost`: `missing`, `not_robots`, `empty`, `nuls`, `forbidden`, `redirected` or `shrunk`
 
-	subject, message, advice string
-	sites                    []string           // whose scopes have it
-	pattern                  string             // that the host Site matches; "" for a site
-	handled                  bool               // nothing has to be done
-	actions                  []statusapi.Action // that a step gives
-	severity                 string             // of its Problem, unless it is handled; "" for statusapi.Severe
-	folder                   string             // of a flood, see counters.Load
-	more                     int                // further ones with the same Kind and Site
-	usual                    float64            // of a flood: requests in a minute; 0 if that is not known
-	peak                     int                // of a flood: the most requests in a minute
-	plain                    string             // message without text of clients or of a robots.txt; "" for message
+	sites   []string // whose scopes have it
+	pattern string   // that the host Site matches; "" for a site
+	more    int      // further ones with the same Kind and Site
+	peak    int      // of a flood: the most requests in a minute
+	plain   string   // Message without text of clients or of a robots.txt; "" for Message
 }
 
 // Bounds of accidents.
@@ -135,11 +123,11 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	list = append(list, r.featureAccidents()...)
 	isOpen := func(x *Accident) bool { // the culprit stays the same as long as it is one
 		was := open[x.key()]
-		return was != nil && was.Crawler == x.Crawler && was.subject == x.subject
+		return was != nil && was.Crawler == x.Crawler && was.Subject == x.Subject
 	}
 	slices.SortFunc(list, func(x, y Accident) int {
 		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.key().site, y.key().site), before(isOpen(&x), isOpen(&y)),
-			cmp.Compare(y.Now, x.Now), cmp.Compare(x.subject, y.subject), cmp.Compare(x.Crawler, y.Crawler))
+			cmp.Compare(y.Now, x.Now), cmp.Compare(x.Subject, y.Subject), cmp.Compare(x.Crawler, y.Crawler))
 	})
 	a.list = list
 }
@@ -263,9 +251,9 @@ func (a *Accident) narrow(scope statusapi.Scope) bool {
 	if i < 0 {
 		return false
 	}
-	if named := siteName(a.Site); a.subject == named {
-		a.subject = siteName(a.sites[i])
-		a.message, a.advice = strings.ReplaceAll(a.message, named, a.subject), strings.ReplaceAll(a.advice, named, a.subject)
+	if named := siteName(a.Site); a.Subject == named {
+		a.Subject = siteName(a.sites[i])
+		a.Message, a.Advice = strings.ReplaceAll(a.Message, named, a.Subject), strings.ReplaceAll(a.Advice, named, a.Subject)
 	}
 	a.Site = a.sites[i]
 	return true
@@ -348,17 +336,11 @@ func (r *Reporter) CountAccidents() map[string]int {
 	return counts
 }
 
-// problem returns an accident as a problem.
+// problem returns the problem of an accident.
 func (a *Accident) problem() statusapi.Problem {
-	p := severe(a.Kind, a.subject, a.message, a.advice)
-	if a.handled {
-		p.Severity = statusapi.Remark
-	} else if a.severity != "" {
-		p.Severity = a.severity
-	}
-	p.Actions, p.Crawler, p.Line, p.Sites, p.Folder, p.Usual = a.actions, a.Crawler, a.Line, []string{a.Site}, a.folder, a.usual
+	p := a.Problem
+	p.Sites = []string{a.Site}
 	p.Tenant = a.pattern != "" && (a.Kind == RulesLost || a.Kind == SearchShutOut)
-	p.Since, p.Until = timeOf(a.Since), timeOf(a.Until)
 	if a.more > 0 {
 		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.key().site))
 	}

@@ -169,7 +169,7 @@ func TestFloodsEnd(t *testing.T) {
 			t.Fatalf("in minute %d: %s", minute, got)
 		}
 	}
-	message := func() string { return w.accidents(statusapi.AllSites())[0].message }
+	message := func() string { return w.accidents(statusapi.AllSites())[0].Message }
 	if got := message(); got != "GPTBot sends 200 requests a minute to a.test; 1.0 are usual" {
 		t.Errorf("while it goes on: %s", got)
 	}

@@ -21,18 +21,16 @@ func isTrouble(p statusapi.Problem) bool { return p.Severity != statusapi.Remark
 
 // advise sets the actions of a problem.
 func (r *Reporter) advise(p *statusapi.Problem, scope statusapi.Scope) {
-	given := p.Actions
-	p.Actions = []statusapi.Action{}
-	if isTrouble(*p) {
-		p.Actions = r.actions(scope, &advice.Facts{
-			Given: given, Kind: p.Kind, Words: p.Advice, Name: p.Crawler, Sites: p.Sites, Folder: p.Folder, Usual: p.Usual, Line: p.Line,
-		})
+	if !isTrouble(*p) {
+		p.Actions = []statusapi.Action{}
+		return
 	}
+	p.Actions = r.actions(scope, &advice.Facts{Problem: *p})
 }
 
 // actionsFor returns what the operator can do about a crawler.
 func (r *Reporter) actionsFor(c *statusapi.Crawler, scope statusapi.Scope) []statusapi.Action {
-	f := advice.Facts{Name: c.Name, Sites: scope.Hosts()}
+	f := advice.Facts{Problem: statusapi.Problem{Crawler: c.Name, Sites: scope.Hosts()}}
 	if c.Day.VerifiedRefused > 0 && slices.Contains(c.Purposes, string(crawler.Search)) {
 		f.Kind = searchPartly
 	}
@@ -45,7 +43,7 @@ func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.A
 	serves := func(h *Handler) bool { return f.Sites == nil || slices.Contains(h.Hosts, site) || h.ownsHost(site) }
 	if i := slices.IndexFunc(r.handlers(), serves); i >= 0 {
 		h := r.handlers()[i]
-		if row := h.engine().Registry().Lookup(f.Name); row != nil && row.Name == f.Name {
+		if row := h.engine().Registry().Lookup(f.Crawler); row != nil && row.Name == f.Crawler {
 			f.Row = row
 		}
 		f.Verifies, f.Checks = h.Verifies, h.Settings.Steps["challenge"] != nil
@@ -60,7 +58,7 @@ func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.A
 	if scope.Owner() {
 		f.Admin = r.app.Admin
 	}
-	return f.Actions()
+	return advice.For(f)
 }
 
 // searchPartly is the kind of a problem of a search engine, some of whose verified requests
@@ -145,19 +143,19 @@ func refusedSearch(run *counters.Run, now time.Time) Accident {
 	if run.Line > 0 {
 		by = fmt.Sprintf("line %d of robots.txt", run.Line)
 	}
-	a := Accident{
-		Kind: SearchRefused, Site: run.Site, Crawler: run.Crawler, Line: run.Line, Since: run.Since,
-		Before: run.Served, Now: run.Refused, subject: siteName(run.Site), sites: []string{run.Site}, pattern: run.Pattern,
-		advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
+	a := Accident{Site: run.Site, sites: []string{run.Site}, pattern: run.Pattern, Problem: statusapi.Problem{
+		Severity: statusapi.Severe, Kind: SearchRefused, Subject: siteName(run.Site), Crawler: run.Crawler, Line: run.Line,
+		Since: timeOf(run.Since), Before: run.Served, Now: run.Refused,
+		Advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
 			"%q` into `policy`, with the paths.", run.Crawler, run.Crawler),
-	}
+	}}
 	verb, times := "is", "since "+formatTime(run.Since, now)
 	if now.Sub(run.Last) >= time.Minute {
-		a.Until = run.Last
+		a.Until = timeOf(run.Last)
 		verb, times = "was", "from "+formatTime(run.Since, now)+" to "+formatTime(run.Last, now)
 	}
-	a.message = fmt.Sprintf("%s, a verified search engine, %s refused at %s: %s %s, and %d served; the last one by %s",
-		run.Crawler, verb, a.subject, quantity(run.Refused, "request"), times, run.Served, by)
+	a.Message = fmt.Sprintf("%s, a verified search engine, %s refused at %s: %s %s, and %d served; the last one by %s",
+		run.Crawler, verb, a.Subject, quantity(run.Refused, "request"), times, run.Served, by)
 	return a
 }
 

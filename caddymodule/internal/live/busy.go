@@ -42,14 +42,15 @@ func sentence(load *counters.Load, who string, many bool, most, minutes int) (te
 // neither this minute nor the one before it is one, the flood is over, and told with its
 // peak.
 func flooded(a Accident, load *counters.Load, minutes int, now time.Time) Accident {
-	a.Before, a.subject, a.sites, a.advice = int(a.usual), siteName(load.Site), []string{load.Site}, slowDown
+	a.Severity, a.Before, a.Subject, a.sites, a.Advice = statusapi.Severe, int(a.Usual), siteName(load.Site), []string{load.Site}, slowDown
 	tail := "; how many are usual is not known before six hours"
-	if a.usual > 0 {
-		tail = fmt.Sprintf("; %.1f are usual", a.usual)
+	if a.Usual > 0 {
+		tail = fmt.Sprintf("; %.1f are usual", a.Usual)
 	}
 	if minutes > 1 {
-		a.Now, a.Until = a.peak, now.Truncate(time.Minute).Add(time.Duration(1-minutes)*time.Minute)
-		tail = ", until " + formatTime(a.Until, now) + tail
+		until := now.Truncate(time.Minute).Add(time.Duration(1-minutes) * time.Minute)
+		a.Now, a.Until = a.peak, timeOf(until)
+		tail = ", until " + formatTime(until, now) + tail
 	}
 	many := load.Crawler == ""
 	who, label := load.Crawler, load.Label
@@ -58,11 +59,11 @@ func flooded(a Accident, load *counters.Load, minutes int, now time.Time) Accide
 	} else if _, err := crawler.ParseClass(label); err == nil {
 		label = "a crawler of the class " + label
 	}
-	a.message, a.handled = sentence(load, who, many, a.Now, minutes)
+	message, handled := sentence(load, who, many, a.Now, minutes)
 	a.plain, _ = sentence(load, label, many, a.Now, minutes)
-	a.message, a.plain = a.message+tail, a.plain+tail
-	if a.handled {
-		a.advice = handledAdvice
+	a.Message, a.plain = message+tail, a.plain+tail
+	if handled {
+		a.Severity, a.Advice = statusapi.Remark, handledAdvice
 	}
 	return a
 }
@@ -79,22 +80,23 @@ const (
 // robot is, and all hosts of a pattern only where no single host has one.
 func loadAccidents(loads []*counters.Load, open map[accidentKey]*Accident, now time.Time) (list []Accident) {
 	for _, load := range loads {
-		flood := Accident{Kind: Flood, Site: load.Site, pattern: load.Pattern, Crawler: cmp.Or(load.Label, everybody), Since: now,
-			folder: load.Folder}
+		flood := Accident{Site: load.Site, pattern: load.Pattern, Problem: statusapi.Problem{
+			Kind: Flood, Crawler: cmp.Or(load.Label, everybody), Since: timeOf(now), Folder: load.Folder,
+		}}
 		if load.Hours >= usualHours {
-			flood.usual = load.Usual
+			flood.Usual = load.Usual
 		}
-		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(was.Since) < usualFor {
-			flood.Since, flood.usual, flood.peak = was.Since, was.usual, was.peak // the flood does not become usual
+		if was := open[flood.key()]; was != nil && was.Crawler == flood.Crawler && now.Sub(*was.Since) < usualFor {
+			flood.Since, flood.Usual, flood.peak = was.Since, was.Usual, was.peak // the flood does not become usual
 		}
 		least := uint64(counters.FloodLeast)
-		if flood.usual == 0 {
+		if flood.Usual == 0 {
 			least = unknownLeast
 			if load.Crawler == "" {
 				least = unknownLeastAll
 			}
 		}
-		most, minutes := load.Most(least, flood.usual)
+		most, minutes := load.Most(least, flood.Usual)
 		flood.Now, flood.peak = most, max(flood.peak, most)
 		if most > 0 {
 			list = append(list, flooded(flood, load, minutes, now))
@@ -137,12 +139,11 @@ func (r *Reporter) featureAccidents() (list []Accident) {
 	for _, h := range r.handlers() {
 		for _, feature := range h.Features {
 			for _, p := range feature.Accidents(h.mode() == statusapi.Monitor) {
-				sites, message := p.Sites, p.Message
-				if sites == nil {
-					sites, message = h.Hosts, siteName(h.Hosts[0])+" "+p.Message
+				if p.Sites == nil {
+					p.Sites, p.Message = h.Hosts, siteName(h.Hosts[0])+" "+p.Message
 				}
-				list = append(list, Accident{Kind: p.Kind, Site: sites[0], Crawler: p.Crawler, Since: *p.Since, Before: p.Before, Now: p.Now, actions: p.Actions,
-					subject: siteName(sites[0]), sites: sites, message: message, advice: p.Advice, severity: p.Severity})
+				p.Severity, p.Subject = cmp.Or(p.Severity, statusapi.Severe), siteName(p.Sites[0])
+				list = append(list, Accident{Problem: p, Site: p.Sites[0], sites: p.Sites})
 			}
 		}
 	}

@@ -31,9 +31,7 @@ const (
 type News struct {
 	State string // `begin`, `change`, `worse` (a `flood` or `search_refused` is ten times what it was) or `end`
 	Accident
-	Message string
 	What    string // what is wrong, in words; a host that only a pattern names is written `host[.]example`
-	Advice  string // what to do
 	Pattern string // the pattern that the host in `site` matches, or empty
 	Fresh   bool   // whether only a pattern names it, and it did not have requests on two days
 }
@@ -131,7 +129,7 @@ func (n *news) look(open []Accident, now time.Time) {
 		it.Accident, it.open, it.isOther, it.isWorse = one, true, it.isOther || isOther, it.isWorse || isWorse
 	}
 	for key, it := range n.items {
-		if it.open && !seen[key] && (it.Kind != Shedding || now.Sub(it.Since) >= sheddingFor) {
+		if it.open && !seen[key] && (it.Kind != Shedding || now.Sub(*it.Since) >= sheddingFor) {
 			it.open, it.isOther, it.isWorse = false, false, false
 			it.changes++
 		}
@@ -178,7 +176,8 @@ func (r *Reporter) next(n *news, now time.Time) (News, bool) {
 
 // newsOf returns the news of an item, which then is told.
 func (r *Reporter) newsOf(it *newsItem) News {
-	news := News{State: Ends, Accident: it.Accident, Message: it.problem().Message, Fresh: r.isFresh(it.Site)}
+	news := News{State: Ends, Accident: it.Accident, What: r.inWords(&it.Accident), Fresh: r.isFresh(it.Site)}
+	news.Message, news.Advice = it.problem().Message, ""
 	switch {
 	case !it.open:
 	case !it.told:
@@ -188,11 +187,11 @@ func (r *Reporter) newsOf(it *newsItem) News {
 	default:
 		news.State = Changes
 	}
-	if news.What = r.inWords(&it.Accident); it.open {
-		news.Advice = r.plain(&it.Accident, it.advice)
-		if it.Kind == RulesLost { // may quote an answer
-			news.Advice = fileAdvice
-		}
+	switch {
+	case it.open && it.Kind == RulesLost: // whose advice may quote an answer
+		news.Advice = fileAdvice
+	case it.open:
+		news.Advice = r.plain(&it.Accident, it.Advice)
 	}
 	if !r.isNamed(it.Site) {
 		news.Pattern = cmp.Or(it.pattern, statusapi.AnySite)
@@ -210,7 +209,7 @@ const fileAdvice = "If that was a mistake, put the file back. " + acceptAdvice
 
 // inWords returns the message of an accident without text of clients or of a robots.txt.
 func (r *Reporter) inWords(a *Accident) string {
-	what := r.plain(a, cmp.Or(a.plain, a.message))
+	what := r.plain(a, cmp.Or(a.plain, a.Message))
 	if a.more > 0 {
 		what += fmt.Sprintf(" (and %d more)", a.more)
 	}
@@ -220,14 +219,14 @@ func (r *Reporter) inWords(a *Accident) string {
 // plain returns a text about an accident in which no host that clients chose can be a link.
 func (r *Reporter) plain(a *Accident, text string) string {
 	isShared := len(a.sites) > 0 && a.sites[0] == "" // the subject is the file of several hosts
-	isConfigured := isShared || r.isNamed(a.subject) || a.subject == siteName(statusapi.AnySite)
+	isConfigured := isShared || r.isNamed(a.Subject) || a.Subject == siteName(statusapi.AnySite)
 	switch {
-	case a.subject == "" || isConfigured:
+	case a.Subject == "" || isConfigured:
 		return text
-	case counters.IsHostName(a.subject):
-		return strings.ReplaceAll(text, a.subject, strings.ReplaceAll(a.subject, ".", "[.]"))
+	case counters.IsHostName(a.Subject):
+		return strings.ReplaceAll(text, a.Subject, strings.ReplaceAll(a.Subject, ".", "[.]"))
 	}
-	return strings.ReplaceAll(text, a.subject, siteName(a.key().site))
+	return strings.ReplaceAll(text, a.Subject, siteName(a.key().site))
 }
 
 // fleetTells allows one of a fleet's servers to tell news.

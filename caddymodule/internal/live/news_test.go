@@ -41,11 +41,11 @@ func newNewsWorld(sites ...string) *newsWorld {
 }
 
 func one(kind, site string, since time.Time) Accident {
-	a := Accident{Kind: kind, Site: site, Crawler: "Googlebot", Since: since, message: "it happened"}
+	p := statusapi.Problem{Kind: kind, Severity: statusapi.Severe, Crawler: "Googlebot", Since: &since, Message: "it happened"}
 	if kind == Shedding {
-		a.severity = statusapi.Warning
+		p.Severity = statusapi.Warning
 	}
-	return a
+	return Accident{Problem: p, Site: site}
 }
 
 // Sites whose accidents come and go do not silence those of another, nor do warnings
@@ -211,24 +211,22 @@ func TestNewsInWords(t *testing.T) {
 		a    Accident
 		want string
 	}{
-		{Accident{Kind: SearchShutOut, Site: "shop.test", subject: "shop.test", message: "robots.txt of shop.test now disallows / to all crawlers"},
+		{Accident{Site: "shop.test", Problem: statusapi.Problem{Kind: SearchShutOut, Subject: "shop.test", Message: "robots.txt of shop.test now disallows / to all crawlers"}},
 			"robots.txt of shop.test now disallows / to all crawlers"},
-		{Accident{Kind: SearchShutOut, Site: "evil.test", pattern: statusapi.AnySite, subject: "evil.test", message: "robots.txt of evil.test now disallows /"},
+		{Accident{Site: "evil.test", pattern: statusapi.AnySite, Problem: statusapi.Problem{Kind: SearchShutOut, Subject: "evil.test", Message: "robots.txt of evil.test now disallows /"}},
 			"robots.txt of evil[.]test now disallows /"},
-		{Accident{Kind: SearchShutOut, Site: "*.hosting.test", pattern: "*.hosting.test", subject: "[x](y).hosting.test",
-			message: "robots.txt of [x](y).hosting.test now disallows /"}, "robots.txt of *.hosting.test now disallows /"},
-		{Accident{Kind: SearchShutOut, Site: statusapi.AnySite, subject: "<@everyone>", message: "robots.txt of <@everyone> now disallows /"},
+		{Accident{Site: "*.hosting.test", pattern: "*.hosting.test", Problem: statusapi.Problem{Kind: SearchShutOut, Subject: "[x](y).hosting.test", Message: "robots.txt of [x](y).hosting.test now disallows /"}}, "robots.txt of *.hosting.test now disallows /"},
+		{Accident{Site: statusapi.AnySite, Problem: statusapi.Problem{Kind: SearchShutOut, Subject: "<@everyone>", Message: "robots.txt of <@everyone> now disallows /"}},
 			"robots.txt of this server now disallows /"},
-		{Accident{Kind: RulesLost, Site: "shop.test", subject: "shop.test", Cause: "not_robots", Before: 12, advice: "evil",
-			message: `robots.txt of shop.test can't be used: it begins with "@everyone https://evil.test"`, plain: "robots.txt of shop.test lost 12 of 12 rules"},
+		{Accident{Site: "shop.test", Cause: "not_robots", plain: "robots.txt of shop.test lost 12 of 12 rules", Problem: statusapi.Problem{Kind: RulesLost, Subject: "shop.test", Before: 12, Advice: "evil", Message: `robots.txt of shop.test can't be used: it begins with "@everyone https://evil.test"`}},
 			"robots.txt of shop.test lost 12 of 12 rules"},
-		{flooded(Accident{Kind: Flood, Site: "shop.test", Crawler: "self-declared", Now: 300, usual: 2},
+		{flooded(Accident{Site: "shop.test", Problem: statusapi.Problem{Kind: Flood, Crawler: "self-declared", Now: 300, Usual: 2}},
 			&counters.Load{Site: "shop.test", Crawler: "@EvilBot", Label: "self-declared", Robots: sent}, 0, w.now),
 			"a crawler of the class self-declared sends 300 requests a minute to shop.test; 2.0 are usual"},
-		{flooded(Accident{Kind: Flood, Site: "a.hosting.test", pattern: "*.hosting.test", Crawler: everybody, Now: 300},
+		{flooded(Accident{Site: "a.hosting.test", pattern: "*.hosting.test", Problem: statusapi.Problem{Kind: Flood, Crawler: everybody, Now: 300}},
 			&counters.Load{Site: "a.hosting.test", Robots: sent}, 0, w.now),
 			"all robots together send 300 requests a minute to a[.]hosting[.]test; how many are usual is not known before six hours"},
-		{flooded(Accident{Kind: Flood, Site: "shop.test", Crawler: "GPTBot", Now: 200, peak: 300, usual: 2, more: 2},
+		{flooded(Accident{Site: "shop.test", peak: 300, more: 2, Problem: statusapi.Problem{Kind: Flood, Crawler: "GPTBot", Now: 200, Usual: 2}},
 			&counters.Load{Site: "shop.test", Crawler: "GPTBot", Label: "GPTBot", Robots: sent}, 3, w.now),
 			"GPTBot sent up to 300 requests a minute to shop.test, until " + formatTime(w.now.Truncate(time.Minute).Add(-2*time.Minute), w.now) +
 				"; 2.0 are usual (and 2 more)"},

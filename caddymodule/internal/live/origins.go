@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
@@ -43,12 +42,7 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 				origin.Before = string(p.Earlier[0].Rules.Text())
 			}
 			origin.Lines = p.textLines(p.countsOf(r.app.Counters.Lines(scope)))
-			origin.Findings = []statusapi.Finding{}
-			for _, f := range r.findings.of(p.Rules, p.engine().Registry()) {
-				layer, at := p.Rules.Origin(f.Line)
-				f.File, f.At = p.Rules.FileOf(layer), at
-				origin.Findings = append(origin.Findings, f)
-			}
+			origin.Findings = findingsOf(p.Rules, p.engine().Registry())
 		}
 		answer.Origins = append(answer.Origins, origin)
 	}
@@ -126,39 +120,15 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 	return s
 }
 
-// findingsCache caches the findings of the linter, which takes a tenth of a second
-// for the largest files.
-type findingsCache struct {
-	mu    sync.Mutex
-	known map[lintedFile][]statusapi.Finding
-}
-
-// lintedFile holds everything that the findings of a file depend on.
-type lintedFile struct {
-	etag     string
-	registry *crawler.Registry
-}
-
-// maxLinted is the largest number of files in findingsCache.
-const maxLinted = 64
-
-// of returns the findings in the file that has the rules, without File and At.
-func (c *findingsCache) of(rules *judge.Rules, registry *crawler.Registry) []statusapi.Finding {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	file := lintedFile{rules.Tag(), registry}
-	if list, ok := c.known[file]; ok {
-		return list
-	}
+// findingsOf returns what the linter finds in the file that has the rules, at most maxShown
+// findings.
+func findingsOf(rules *judge.Rules, registry *crawler.Registry) []statusapi.Finding {
 	list := []statusapi.Finding{}
 	for _, f := range first(lint.Lint(rules.File(), findings.Crawlers(registry))) {
+		layer, at := rules.Origin(f.Line)
 		list = append(list, statusapi.Finding{
-			Line: f.Line, Column: f.Column, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
+			Line: f.Line, File: rules.FileOf(layer), At: at, Column: f.Column, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
 		})
 	}
-	if c.known == nil || len(c.known) >= maxLinted {
-		c.known = make(map[lintedFile][]statusapi.Finding)
-	}
-	c.known[file] = list
 	return list
 }

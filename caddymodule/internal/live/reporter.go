@@ -93,8 +93,7 @@ type Reporter struct {
 	app      App
 	began    time.Time
 	handlers func() []*Handler // sorted by site
-	findings findingsCache
-	dropped  []string // the sites of which the load ended a mode
+	dropped  []string          // the sites of which the load ended a mode
 
 	mu      sync.Mutex
 	modeSet time.Time // when a mode was last set; zero if never

@@ -49,13 +49,6 @@ type watchedFile struct {
 	began time.Time // when the read of that version began
 }
 
-// seen is a version as it was in force.
-type seen struct {
-	last    judge.Outcome
-	rules   *judge.Rules
-	engines []*crawler.Crawler
-}
-
 // mark tells apart the versions that are compared.
 type mark struct {
 	last     judge.Outcome
@@ -83,19 +76,19 @@ func searchEngines(registry *crawler.Registry) (rows []*crawler.Crawler) {
 	return rows
 }
 
-// version returns what is compared, with the lines that keep everybody or
+// versionOf returns what is compared of what is in force, with the lines that keep everybody or
 // one of the search engines from fetching /.
-func (s *seen) version() (v fileVersion, lines map[string]int) {
+func versionOf(p *inForce, engines []*crawler.Crawler) (v fileVersion, lines map[string]int) {
 	switch {
-	case s.last == judge.Failed:
+	case p.Last == judge.Failed:
 		return fileVersion{Cause: "nuls"}, nil
-	case s.last != judge.Loaded:
-		return fileVersion{Cause: s.last.String()}, nil
+	case p.Last != judge.Loaded:
+		return fileVersion{Cause: p.Last.String()}, nil
 	}
-	v.Hash = xxhash.Sum64(s.rules.SiteText())
-	file := s.rules.File()
-	if s.rules.Published() {
-		file = robots.Parse(s.rules.SiteText())
+	v.Hash = xxhash.Sum64(p.Rules.SiteText())
+	file := p.Rules.File()
+	if p.Rules.Published() {
+		file = robots.Parse(p.Rules.SiteText())
 	}
 	for line := range file.Lines() {
 		switch line.Directive {
@@ -115,7 +108,7 @@ func (s *seen) version() (v fileVersion, lines map[string]int) {
 		return !verdict.Allowed
 	}
 	v.Star = shut(everybody, file.Star())
-	for _, row := range s.engines {
+	for _, row := range engines {
 		if g := file.Group(row.Robots...); g == file.Star() {
 			lines[row.Name] = lines[everybody]
 		} else if shut(row.Name, g) != v.Star {
@@ -164,7 +157,7 @@ func (f *watchedFile) watch(p *inForce, engines []*crawler.Crawler, now time.Tim
 	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
 		return
 	}
-	version, lines := (&seen{p.Last, p.Rules, engines}).version() // now: to keep the rules would cost memory
+	version, lines := versionOf(p, engines)
 	if f.Subject == "" {
 		f.mark, f.began, f.Subject, f.Before, f.Now = mark, p.Began, p.subject(), version, version
 		return
@@ -207,17 +200,18 @@ const acceptAdvice = "If this is on purpose, send POST /robots/refresh?accept=on
 
 // accidents returns the accidents of the file.
 func (f *watchedFile) accidents() (list []Accident) {
-	one := Accident{Site: f.Sites[0], Before: f.Before.Rules, Now: f.Now.Rules, Since: f.Since, subject: f.Subject,
-		sites: append([]string{f.Host}, f.Sites...)}
+	one := Accident{Site: f.Sites[0], sites: append([]string{f.Host}, f.Sites...), Problem: statusapi.Problem{
+		Severity: statusapi.Severe, Subject: f.Subject, Before: f.Before.Rules, Now: f.Now.Rules, Since: timeOf(f.Since),
+	}}
 	if f.Invented && counters.IsHostName(f.Host) {
 		one.Site, one.pattern = f.Host, f.Sites[0]
 	}
 	if f.Lost != "" {
 		lost := one
-		lost.Kind, lost.Cause, lost.message = RulesLost, f.Lost, f.Message
+		lost.Kind, lost.Cause, lost.Message = RulesLost, f.Lost, f.Message
 		lost.plain = fmt.Sprintf("robots.txt of %s lost %d of %s (%s)", f.Subject, max(0, f.Before.Rules-f.Now.Rules), quantity(f.Before.Rules, "rule"),
 			strings.ReplaceAll(f.Lost, "_", " "))
-		lost.advice = strings.TrimSpace("If that was a mistake, put the file back. " + f.Advice + " " + acceptAdvice)
+		lost.Advice = strings.TrimSpace("If that was a mistake, put the file back. " + f.Advice + " " + acceptAdvice)
 		list = append(list, lost)
 	}
 	if len(f.Shut) > 0 {
@@ -226,8 +220,8 @@ func (f *watchedFile) accidents() (list []Accident) {
 			who = "all crawlers"
 		}
 		one.Kind, one.Crawler, one.Line = SearchShutOut, f.Shut[0], f.Line
-		one.message = fmt.Sprintf("robots.txt of %s now disallows / to %s, by line %d: search engines drop its pages", f.Subject, who, f.Line)
-		one.advice = "If that was a mistake, put the former file back. " + acceptAdvice
+		one.Message = fmt.Sprintf("robots.txt of %s now disallows / to %s, by line %d: search engines drop its pages", f.Subject, who, f.Line)
+		one.Advice = "If that was a mistake, put the former file back. " + acceptAdvice
 		list = append(list, one)
 	}
 	return list

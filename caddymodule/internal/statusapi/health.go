@@ -58,11 +58,12 @@ type Problem struct {
 	Message string     `json:"message"`
 	Advice  string     `json:"advice"`  // what the operator can do, in words
 	Actions []Action   `json:"actions"` // the same in steps, the recommended one first; [] if nothing has to be done
-	Since   *time.Time `json:"since"`   // null if not known
+	Since   *time.Time `json:"since"`   // when it began, such as `2026-11-22T14:02:11Z`; null if not known
 	Until   *time.Time `json:"until"`   // when what it says happened last, in the past tense; null while it lasts
-	Crawler string     `json:"crawler"` // whom it is about: a name of the registry, or a class; "" if nobody
-	Line    int        `json:"line"`    // of robots.txt that is to blame; 0 if none
-	Tenant  bool       `json:"tenant"`  // it is about the file of a host that only a pattern names, and not of all of them
+	// whom it is about: a name of the registry, or the class of another crawler; `all` for all crawlers together, or for `*`; empty if nobody
+	Crawler string `json:"crawler"`
+	Line    int    `json:"line"`   // the line of robots.txt that is to blame, or 0
+	Tenant  bool   `json:"tenant"` // it is about the file of a host that only a pattern names, and not of all of them
 
 	// What Actions are about: sites, or hosts of a pattern, all sites without; and of too many requests, the folder, and the
 	// usual number in a minute.
@@ -70,7 +71,10 @@ type Problem struct {
 	Folder string   `json:"-"`
 	Usual  float64  `json:"-"`
 
-	Before, Now int `json:"-"` // of an accident of a Feature: how much is as it should be, and the number that says how bad it is
+	// Of accidents: how much is as it should be, and the number that says how bad it is.
+
+	Before int `json:"-"` // rules in the file; of `search_refused`: served requests; of `flood`: the usual requests in a minute; of `strangers`: clients that passed
+	Now    int `json:"-"` // rules, refused requests, requests or addresses in a minute; of `shedding`: requests that wait
 }
 
 // Memory has the sizes of the app's data, and their limits.
