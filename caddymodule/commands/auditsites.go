@@ -50,15 +50,10 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 			to.Sites = to.Sites[:max(len(to.Sites)-1, 1)] // other hosts have nothing to compare with
 		}
 	}
-	if len(o.against) > 0 {
-		to.Was = slices.Clone(to.Sites)
-		for i := range to.Was {
-			if len(to.Was[i].Robots) > 0 {
-				to.Was[i].Robots = old
-			}
-		}
-		if len(old) == 0 { // none: nothing is refused
-			to.Was = []audit.Site{}
+	to.Against = len(o.against) > 0
+	for i := range to.Sites {
+		if len(to.Sites[i].Robots) > 0 {
+			to.Sites[i].Was = old
 		}
 	}
 	return err
@@ -236,7 +231,8 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 	}
 	verifier := verify.New(verify.Config{Lists: true, DNS: true, Resolver: resolver})
 	checkers := map[*crawler.Registry]*verify.Checker{}
-	for _, rules := range allRules(to) {
+	for i := range to.Sites {
+		rules := &to.Sites[i].Rules
 		rules.Registry = cmp.Or(rules.Registry, crawler.Builtin())
 		if checkers[rules.Registry] == nil {
 			if checkers[rules.Registry], err = verifier.Bind(rules.Registry); err != nil {
@@ -248,14 +244,4 @@ func (o *auditOptions) addVerification(to *audit.Options) (done func(), err erro
 		rules.Verification = &judge.Verification{Checker: checkers[rules.Registry], IgnoreImpostors: ignore}
 	}
 	return verifier.Close, nil
-}
-
-// allRules returns the settings of all sites.
-func allRules(to *audit.Options) (list []*judge.Settings) {
-	for _, sites := range [][]audit.Site{to.Sites, to.Was} {
-		for i := range sites {
-			list = append(list, &sites[i].Rules)
-		}
-	}
-	return list
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// Against compares the verdicts of Options.Sites (now) with those of Options.Was
-// (before): of two robots.txt files under the same settings, as if these enforced them.
+// Against compares the verdicts of Site.Robots (now) with those of Site.Was (before): of
+// two robots.txt files under the same settings, as if these enforced them.
 type Against struct {
-	// Sources are the robots.txt files of Options.Was, in the form of Report.Sources.
+	// Sources are the robots.txt files of Site.Was, in the form of Report.Sources.
 	Sources []Source `json:"sources"`
 	// Changed is the number of requests that would get another action.
 	Changed int64 `json:"changed"`
@@ -42,13 +43,13 @@ type Against struct {
 
 // Difference counts the requests of one crawler whose verdict changed from Was to Now.
 type Difference struct {
-	Crawler  string    `json:"crawler"`
-	Class    string    `json:"class"`    // as Crawler.Class
-	Purposes []string  `json:"purposes"` // the main one first
-	Was      Verdict   `json:"was"`      // by Options.Was
-	Now      Verdict   `json:"now"`      // by Options.Sites
-	Requests int64     `json:"requests"`
-	Examples []Example `json:"examples"` // at most 3
+	Crawler  string          `json:"crawler"`
+	Class    string          `json:"class"`    // as Crawler.Class
+	Purposes []string        `json:"purposes"` // the main one first
+	Was      verdict.Verdict `json:"was"`      // by Site.Was
+	Now      verdict.Verdict `json:"now"`      // by Site.Robots
+	Requests int64           `json:"requests"`
+	Examples []Example       `json:"examples"` // at most 3
 }
 
 // against compares the verdicts of two sets of sites.
@@ -63,7 +64,7 @@ type against struct {
 type differenceKey struct {
 	crawler  string
 	class    crawler.Class
-	now, was Verdict
+	now, was verdict.Verdict
 }
 
 // Limits for differences.
@@ -96,8 +97,8 @@ func (g *against) count(v *Judged) {
 }
 
 // verdict returns the Verdict of a decision, as if the settings enforced it.
-func (g *against) verdict(r *Ruling) Verdict {
-	v := r.verdict()
+func (g *against) verdict(r *Ruling) verdict.Verdict {
+	v := verdict.Of(&r.Decision).Verdict
 	v.Action = r.Action.String()
 	return v
 }
@@ -134,12 +135,12 @@ func (g *against) add(v *Judged, agent *crawler.Agent) {
 	}
 }
 
-// finish returns the comparison. sites are those of Options.Was.
+// finish returns the comparison.
 func (g *against) finish(sites []*site) *Against {
 	r := &g.report
 	for _, s := range sites {
-		for _, src := range s.now.sources {
-			one, _ := src.report()
+		for i, src := range s.was.sources {
+			one, _ := src.report(i)
 			r.Sources = append(r.Sources, one)
 		}
 	}

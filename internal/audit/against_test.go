@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
@@ -14,7 +13,7 @@ import (
 func TestGroupForABrowser(t *testing.T) {
 	const agent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36 ExampleReader/3.1"
 	text := `192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "` + agent + `"` + "\n"
-	o := Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: oneSite("User-agent: ExampleReader\nDisallow: /\n"), Was: oneSite("User-agent: *\nDisallow:\n")}
+	o := Options{Files: []logfile.File{memory("access.log", []byte(text))}, Sites: comparedSite("User-agent: ExampleReader\nDisallow: /\n", "User-agent: *\nDisallow:\n"), Against: true}
 	r := mustRun(t, o)
 	if r.WouldHave.Browsers != 1 || r.Against.Browsers != 1 || !r.Against.Bad || r.People != 0 {
 		t.Errorf("%+v %+v", r.WouldHave, r.Against)
@@ -24,7 +23,7 @@ func TestGroupForABrowser(t *testing.T) {
 func TestAgainst(t *testing.T) {
 	compare := func(now, was string) *Against {
 		t.Helper()
-		return mustRun(t, Options{Files: []logfile.File{onDisk("combined.log")}, Sites: oneSite(now), Was: oneSite(was)}).Against
+		return mustRun(t, Options{Files: []logfile.File{onDisk("combined.log")}, Sites: comparedSite(now, was), Against: true}).Against
 	}
 	const loose, strict = "User-agent: *\nDisallow: /nothing/\n", "User-agent: *\nDisallow: /private/\nCrawl-delay: 10\n"
 	a := compare(strict, loose)
@@ -57,17 +56,11 @@ func vhosts(hosts ...string) []logfile.File {
 	return []logfile.File{memory("access.log", []byte(text.String()))}
 }
 
-// siteWith returns a site with a robots.txt.
-func siteWith(text string, rules judge.Settings, hosts ...string) Site {
-	return Site{Hosts: hosts, Rules: rules, Robots: []Version{robotsVersion("robots.txt", text)}}
-}
-
 // Modes make no difference: robots.txt files are compared.
 func TestAgainstIgnoresModes(t *testing.T) {
-	monitor := judge.Settings{Monitor: true}
-	a := mustRun(t, Options{
-		Files: vhosts("a.test"), Sites: []Site{siteWith("User-agent: *\nDisallow: /private/\n", monitor)}, Was: []Site{siteWith("User-agent: *\nDisallow:\n", monitor)},
-	}).Against
+	sites := comparedSite("User-agent: *\nDisallow: /private/\n", "User-agent: *\nDisallow:\n")
+	sites[0].Rules.Monitor = true
+	a := mustRun(t, Options{Files: vhosts("a.test"), Sites: sites, Against: true}).Against
 	if a.Changed != 2 || a.MoreRefused != 2 || a.Differences[0].Now.Action != "deny" {
 		t.Errorf("%+v", a)
 	}

@@ -27,9 +27,8 @@ type Options struct {
 	// Hosts are the hosts whose requests count; none: all hosts. All other requests are
 	// left out, as if they were not in the logs.
 	Hosts []string
-	// Was are Sites with another robots.txt, with which they are compared for
-	// Report.Against; nil: no comparison. The requests to a host without a site there pass.
-	Was []Site
+	// Against is true to compare the verdicts with those of Site.Was, for Report.Against.
+	Against bool
 	// Verify looks up the addresses of crawlers that the Verification of the sites'
 	// rules has not checked yet, with published lists and DNS. It stops after 5
 	// minutes or 10,000 addresses. The logs must not be such as can be read only once.
@@ -51,7 +50,6 @@ type auditor struct {
 	options Options
 	mask    mask.Masker
 	sites   []*site
-	before  []*site // of Options.Was; nil without
 	logs    *logfile.Sequence
 	only    hostFilter
 
@@ -65,7 +63,7 @@ type auditor struct {
 	outcomes    outcomes
 	costs       costs
 	pacer       pacer
-	against     *against // nil without Options.Was
+	against     *against // nil without Options.Against
 	claims      *claims  // nil without Options.Verify
 
 	clock   int64  // the latest time so far, in nanoseconds since 1970
@@ -102,13 +100,10 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err
 	}
-	if o.Was != nil {
-		if a.before, err = newSites(o.Was); err != nil {
-			return nil, err
-		}
+	if o.Against {
 		a.against = &against{mask: a.mask, differences: make(map[differenceKey]int), report: Against{Sources: []Source{}, Differences: []Difference{}}}
 	}
-	a.hosts = newHosts(a.sites, a.before)
+	a.hosts = newHosts(a.sites, o.Against)
 	if o.Verify {
 		a.claims = &claims{origins: make(map[claimant]claimOrigin)}
 		if err := a.learnClaims(ctx); err != nil {

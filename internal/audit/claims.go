@@ -96,15 +96,13 @@ func (a *auditor) collect(l *logfile.Log) {
 		return
 	}
 	h := a.hosts.of(l.Entry.Host)
+	if h.site.Rules.Verification == nil {
+		return
+	}
 	r, d := request(&l.Entry, h), new(judge.Decision)
-	for _, s := range []*site{h.site, h.was} {
-		if s == nil || s.Rules.Verification == nil {
-			continue
-		}
-		s.now.unknown.Current.Check(&r, d)
-		if a.claims.needsLookup(d) {
-			a.claims.add(s, &r, d.Agent.Crawler)
-		}
+	h.site.now.unknown.Current.Check(&r, d)
+	if a.claims.needsLookup(d) {
+		a.claims.add(h.site, &r, d.Agent.Crawler)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -111,9 +110,8 @@ func TestClaims(t *testing.T) {
 func TestImpostorsAreNoSearchEngines(t *testing.T) {
 	log := strings.Join(strings.SplitAfter(claimsLog, "\n")[:2], "")
 	sites := claimsSite(t, &operator{}, claimsTime)
-	was := slices.Clone(sites)
-	was[0].Robots = []Version{robotsVersion("old", "User-agent: *\nDisallow:\n")}
-	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: sites, Was: was, Verify: true, Now: func() time.Time { return claimsTime }})
+	sites[0].Was = []Version{robotsVersion("old", "User-agent: *\nDisallow:\n")}
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: sites, Against: true, Verify: true, Now: func() time.Time { return claimsTime }})
 	if w := r.WouldHave; w.Denied != 2 || w.Search != 1 || r.Against.Search != 1 || r.Against.SearchWas != 0 {
 		t.Errorf("%+v, %+v", w, r.Against)
 	}

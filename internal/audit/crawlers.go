@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -212,7 +213,7 @@ func (t *crawlerTally) countRefused(v *Judged, m mask.Masker) {
 		countIf(&t.ClaimsRefused, d.Claim.State != claim.Verified)
 	}
 	if len(t.Refused) < maxRefused {
-		t.Refused = append(t.Refused, v.example(m, d.verdict()))
+		t.Refused = append(t.Refused, v.example(m, verdict.Of(&d.Decision).Verdict))
 	}
 }
 

@@ -48,6 +48,11 @@ func oneSite(text string) []Site {
 	return []Site{{Robots: []Version{robotsVersion("robots.txt", text)}}}
 }
 
+// comparedSite returns a site whose robots.txt is compared with another one.
+func comparedSite(now, was string) []Site {
+	return []Site{{Robots: []Version{robotsVersion("robots.txt", now)}, Was: []Version{robotsVersion("robots.txt", was)}}}
+}
+
 func robotsVersion(name, text string) Version {
 	return Version{Name: name, Response: judge.Response{Status: http.StatusOK, Body: []byte(text)}}
 }

@@ -101,10 +101,10 @@ func (f hostFilter) selects(raw string) bool {
 
 // hosts counts requests by host.
 type hosts struct {
-	sites []*site
-	was   []*site               // of Options.Was; nil without
-	named map[string]*hostTally // by the normalized host
-	rest  *hostTally            // of hosts for which there was no room
+	sites    []*site
+	compares bool                  // the rules in force with Site.Was
+	named    map[string]*hostTally // by the normalized host
+	rest     *hostTally            // of hosts for which there was no room
 }
 
 // hostTally counts the requests for one host.
@@ -113,8 +113,7 @@ type hostTally struct {
 	origin judge.Origin
 	hash   uint64 // of its name
 	site   *site
-	was    *site // nil without Options.Was
-	lines  []*timeline
+	lines  []*timeline // that in force, and with Options.Against that of Site.Was
 }
 
 // Limits for hosts.
@@ -123,9 +122,9 @@ const (
 	topHosts = 100    // in the report
 )
 
-// newHosts returns hosts that belong to sites and, with Options.Was, to was.
-func newHosts(sites, was []*site) *hosts {
-	h := &hosts{sites: sites, was: was, named: make(map[string]*hostTally)}
+// newHosts returns hosts that belong to sites. compares is Options.Against.
+func newHosts(sites []*site, compares bool) *hosts {
+	h := &hosts{sites: sites, compares: compares, named: make(map[string]*hostTally)}
 	h.rest = h.newTally(judge.Origin{})
 	h.rest.Name, h.rest.Rest = otherName, true
 	return h
@@ -135,9 +134,8 @@ func newHosts(sites, was []*site) *hosts {
 func (h *hosts) newTally(origin judge.Origin) *hostTally {
 	t := &hostTally{Host: Host{Name: origin.Host}, origin: origin, hash: xxhash.Sum64String(origin.Host), site: siteOf(h.sites, origin.Host)}
 	t.lines = []*timeline{t.site.now}
-	if h.was != nil {
-		t.was = siteOf(h.was, origin.Host)
-		t.lines = append(t.lines, t.was.now)
+	if h.compares {
+		t.lines = append(t.lines, t.site.was)
 	}
 	return t
 }
@@ -158,9 +156,8 @@ func (h *hosts) of(raw string) *hostTally {
 		t = h.newTally(origin)
 		h.named[origin.Host] = t
 		t.Known = len(t.site.now.sources) > 0
-		t.site.addHost(origin.Host)
-		if t.was != nil {
-			t.was.addHost(origin.Host)
+		for _, line := range t.lines {
+			line.addHost(origin.Host)
 		}
 	}
 	return t
@@ -238,19 +235,20 @@ type Site struct {
 	// Robots are the versions of its robots.txt, in any order. If there are none, its
 	// requests are not judged.
 	Robots []Version
+	// Was are versions of another robots.txt with which Robots is compared; none: one that
+	// allows everything.
+	Was []Version
 }
 
 // site is a Site with its robots.txt files parsed.
 type site struct {
 	Site
-	now  *timeline
-	none bool // the site of hosts that belong to none
-	sole bool // there is no other site
+	now, was *timeline
 }
 
-// addHost adds a host of the log to those of the site's robots.txt files.
-func (s *site) addHost(host string) {
-	for _, src := range s.now.sources {
+// addHost adds a host of the log to those of the robots.txt files.
+func (t *timeline) addHost(host string) {
+	for _, src := range t.sources {
 		if len(src.Hosts) < topHosts && host != "" {
 			src.Hosts = append(src.Hosts, host)
 		}
@@ -269,23 +267,21 @@ type timeline struct {
 // newSites parses the robots.txt files of sites. It adds one more site for hosts that
 // belong to none.
 func newSites(list []Site) (sites []*site, err error) {
-	index := 0
-	for i, given := range append(slices.Clone(list), Site{}) {
-		s := &site{Site: given, none: i == len(list), sole: len(list) == 0}
-		s.now, err = newTimeline(&given)
-		if err != nil {
+	for _, given := range append(slices.Clone(list), Site{}) {
+		s := &site{Site: given}
+		if s.now, err = newTimeline(&given, given.Robots); err != nil {
 			return nil, err
 		}
-		for _, src := range s.now.sources {
-			src.index, index = index, index+1
+		if s.was, err = newTimeline(&given, given.Was); err != nil {
+			return nil, err
 		}
 		sites = append(sites, s)
 	}
 	return sites, nil
 }
 
-// newTimeline parses the versions of the robots.txt of a site.
-func newTimeline(s *Site) (*timeline, error) {
+// newTimeline parses versions of the robots.txt of a site.
+func newTimeline(s *Site, versions []Version) (*timeline, error) {
 	rules := s.Rules
 	rules.StepBudgets = len(s.Limits) > 0
 	replay, err := enforce.NewReplay(rules)
@@ -297,7 +293,7 @@ func newTimeline(s *Site) (*timeline, error) {
 		return nil, err
 	}
 	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: set}
-	t.addSources(s.Robots)
+	t.addSources(versions)
 	t.unknown = replay.Edition(judge.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil
 }

@@ -16,12 +16,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
-// Verdict says what would have happened to a request, and why.
-type Verdict struct {
-	verdict.Verdict
-	Source int `json:"source"` // index in Report.Sources (in Against.Sources for Difference.Was); -1 if none
-}
-
 // Example is a request of the log.
 type Example struct {
 	Input  string     `json:"input"` // name of the file
@@ -34,7 +28,7 @@ type Example struct {
 	Agent  string     `json:"agent"`  // User-Agent
 	Status int        `json:"status"`
 	// Verdict says what would have happened to the request.
-	Verdict Verdict `json:"verdict"`
+	Verdict verdict.Verdict `json:"verdict"`
 }
 
 // Judged is a request of a log with the decisions on it, and what is needed to count them.
@@ -69,9 +63,6 @@ type Ruling struct {
 
 // Known reports whether a robots.txt was known.
 func (r *Ruling) Known() bool { return r.source != nil }
-
-// verdict returns the Verdict of the decision.
-func (r *Ruling) verdict() Verdict { return r.source.verdict(&r.Decision) }
 
 // now returns the decision by the rules in force.
 func (v *Judged) now() *Ruling { return &v.Rulings[0] }
@@ -114,15 +105,10 @@ func (v *Judged) clone() *Judged {
 	return &c
 }
 
-// isComparable reports whether it is known what both Options.Sites and Options.Was
-// would have done with the request.
+// isComparable reports whether it is known what both Site.Robots and Site.Was would have
+// done with the request.
 func (v *Judged) isComparable() bool {
-	if len(v.Rulings) < 2 || v.host.site.none && v.host.was.none {
-		return false
-	}
-	named := v.host.Name != "" && !v.host.Rest
-	known := func(r *Ruling, s *site) bool { return r.Known() || s.none && (named || s.sole) }
-	return known(&v.Rulings[0], v.host.site) && known(&v.Rulings[1], v.host.was)
+	return len(v.Rulings) == 2 && v.Rulings[0].Known() && (v.Rulings[1].Known() || len(v.host.site.Was) == 0)
 }
 
 // isBrowser reports whether, by the registry alone, the User-Agent is that of a
@@ -143,7 +129,7 @@ func (v *Judged) timesSuffice(delay time.Duration) bool {
 }
 
 // example returns the Example of a request with a verdict.
-func (v *Judged) example(m mask.Masker, verdict Verdict) Example {
+func (v *Judged) example(m mask.Masker, verdict verdict.Verdict) Example {
 	e := Example{
 		Input: v.input, LineNo: v.number, Host: v.Host, Client: m.Client(v.Client), Method: strings.Clone(v.Method),
 		Target: m.Target(v.Target), Agent: mask.Shortened(v.agent), Status: v.Status, Verdict: verdict,

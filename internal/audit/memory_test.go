@@ -45,9 +45,9 @@ func (f *flood) Read(p []byte) (int, error) {
 func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	t.Helper()
 	o := Options{
-		Files: []logfile.File{{Name: "flood.log", Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(&flood{lines: lines}), nil }}},
-		Sites: oneSite("User-agent: *\nDisallow: /private/1\nCrawl-delay: 10\n"),
-		Was:   oneSite("User-agent: *\nDisallow: /private/2\n"),
+		Files:   []logfile.File{{Name: "flood.log", Once: true, Open: func() (io.ReadCloser, error) { return io.NopCloser(&flood{lines: lines}), nil }}},
+		Sites:   comparedSite("User-agent: *\nDisallow: /private/1\nCrawl-delay: 10\n", "User-agent: *\nDisallow: /private/2\n"),
+		Against: true,
 	}
 	var before, after runtime.MemStats
 	runtime.GC()

@@ -28,8 +28,8 @@ func Each(ctx context.Context, o Options, each func(*Judged)) (*Report, error) {
 	}
 	r := &Report{}
 	a.inputs.report(r)
-	for _, src := range a.allSources() {
-		one, _ := src.report()
+	for i, src := range a.allSources() {
+		one, _ := src.report(i)
 		r.Sources = append(r.Sources, one)
 	}
 	r.Warnings = a.warnings(r)
@@ -41,7 +41,7 @@ func Each(ctx context.Context, o Options, each func(*Judged)) (*Report, error) {
 // site that decide about each request, with the first robots.txt of each from the
 // beginning of the log on. The logs must not be such as can be read only once.
 func Replay(ctx context.Context, o Options, index int, versions []Site, each func(*Judged)) error {
-	o.Was, o.Verify = nil, false // the checkers of Run have the results
+	o.Against, o.Verify = false, false // the checkers of Run have the results
 	a, err := newAuditor(ctx, o)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 	defer a.logs.Close()
 	lines := make([]*timeline, len(versions))
 	for i := range versions {
-		lines[i], err = newTimeline(&versions[i])
+		lines[i], err = newTimeline(&versions[i], versions[i].Robots)
 		if err != nil {
 			return err
 		}

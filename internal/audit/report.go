@@ -93,7 +93,7 @@ type Report struct {
 	Suggested   *Suggested   `json:"suggested,omitempty"`
 
 	// Against compares the verdicts with those of another configuration or of other
-	// robots.txt files; nil without Options.Was.
+	// robots.txt files; nil without Options.Against.
 	Against *Against `json:"against,omitempty"`
 
 	// Verified is true if crawlers were verified.
@@ -218,14 +218,14 @@ func (a *auditor) report() *Report {
 	a.strangers.report(r, a.reliability.few(r.Requests))
 	a.crawlers.report(r)
 	r.Costs = a.costs.report(r.Strangers.Paths)
-	for _, src := range a.allSources() {
-		one, rules := src.report()
+	for i, src := range a.allSources() {
+		one, rules := src.report(i)
 		r.Sources = append(r.Sources, one)
 		r.RobotsLines = append(r.RobotsLines, rules...)
 	}
 	r.WouldHave.Known = len(r.Sources) > 0
 	if a.against != nil {
-		r.Against = a.against.finish(a.before)
+		r.Against = a.against.finish(a.sites)
 	}
 	r.Warnings = a.warnings(r)
 	r.Summary, r.Findings = a.summary(r), a.findings(r)

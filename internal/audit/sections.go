@@ -231,20 +231,10 @@ func (r *Report) exampleTable(most int) *table {
 	for i := range r.Crawlers {
 		c := &r.Crawlers[i]
 		for _, e := range c.Refused[:min(len(c.Refused), 2)] {
-			t.add(e.Time, c.Label(), e.Method+" "+e.Host+e.Target, e.Verdict.Reason, e.Verdict.place(), e.place())
+			t.add(e.Time, c.Label(), e.Method+" "+e.Host+e.Target, e.Verdict.Reason, e.Verdict.Place(), e.place())
 		}
 	}
 	return t
-}
-
-// place returns the line that decided.
-func (v *Verdict) place() string {
-	text := v.Rule
-	if v.Line > 0 {
-		text = strings.TrimSpace(fmt.Sprintf("line %d of %s  %s", v.Line, cmp.Or(v.File, headIf(v.Layer == judge.FileLayer.String(), "robots.txt"),
-			"the configuration"), v.Rule))
-	}
-	return text
 }
 
 // place returns where the request is in the logs.
@@ -292,7 +282,7 @@ func (a *Against) table(most int) *table {
 			e := &d.Examples[0]
 			example = e.Method + " " + e.Host + e.Target + "  " + e.place()
 		}
-		t.add(named(d.Crawler), d.Class, d.Requests, strings.TrimSpace(d.Now.Action+"  "+d.Now.place()), strings.TrimSpace(d.Was.Action+"  "+d.Was.place()), example)
+		t.add(named(d.Crawler), d.Class, d.Requests, strings.TrimSpace(d.Now.Action+"  "+d.Now.Place()), strings.TrimSpace(d.Was.Action+"  "+d.Was.Place()), example)
 	}
 	t.note("%s differ: %s more are refused, %s more are allowed. Refused: %s of search engines (before: %s), %s with browsers' User-Agents.",
 		words.Plural(a.Changed, "decision", "decisions"), words.Count(a.MoreRefused), words.Count(a.MorePassed), requests(a.Search), words.Count(a.SearchWas),

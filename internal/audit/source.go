@@ -10,7 +10,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
-	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -89,7 +88,6 @@ type Version struct {
 type source struct {
 	Source
 	timeline *timeline // it is one of its sources
-	index    int       // in Report.Sources or Against.Sources
 	from     int64     // nanoseconds since 1970; 0: from the beginning
 	until    int64     // nanoseconds since 1970; 0: no end
 	edition  *origins.History
@@ -261,20 +259,11 @@ func (t *timeline) limitsOf(g *robots.Group) (list []limit) {
 	return list
 }
 
-// verdict returns the Verdict for a decision. s may be nil.
-func (s *source) verdict(d *judge.Decision) Verdict {
-	v := Verdict{verdict.Of(d).Verdict, -1}
-	if s != nil {
-		v.Source = s.index
-	}
-	return v
-}
-
 // maxRuleCrawlers is the number of crawlers of one rule in the report.
 const maxRuleCrawlers = 50
 
-// report returns the Source and its Rules for the report.
-func (s *source) report() (Source, []Line) {
+// report returns the Source, which has an index in its list, and its lines for the report.
+func (s *source) report(index int) (Source, []Line) {
 	r := s.Source
 	r.State, r.Text, r.Tag, r.Notes = s.inForce.Outcome().String(), string(s.inForce.Text()), s.inForce.Tag(), s.notes()
 	slices.Sort(r.Hosts)
@@ -287,7 +276,7 @@ func (s *source) report() (Source, []Line) {
 	rules := []Line{}
 	for _, t := range s.rules {
 		rule := t.rule
-		rule.Source, rule.Crawlers = s.index, []LineCrawler{}
+		rule.Source, rule.Crawlers = index, []LineCrawler{}
 		for _, c := range t.crawlers {
 			rule.Crawlers = append(rule.Crawlers, *c)
 		}

@@ -388,7 +388,7 @@ func (s *Storm) end(w *Watch) {
 // Storms reads the logs again, and returns a Storm for each Watch of the site with an index
 // in o.Sites. The logs must not be such as can be read only once.
 func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm, error) {
-	o.Was, o.Verify = nil, false
+	o.Against, o.Verify = false, false
 	a, err := newAuditor(ctx, o)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
@@ -16,6 +17,19 @@ type Verdict struct {
 	Layer  string `json:"layer"`  // file, policy, hidden, shed or limit; "" if no line decided
 	Line   int    `json:"line"`   // in the site's robots.txt or, for other layers than file, in the configuration; 0 if no line decided
 	File   string `json:"file"`   // the name of the file that has Line; "" if it is not known
+}
+
+// Place returns the line that decided, such as "line 2 of robots.txt: Disallow: /private/";
+// "" if none did.
+func (v *Verdict) Place() string {
+	if v.Line == 0 {
+		return v.Rule
+	}
+	file := v.File
+	if file == "" && v.Layer == judge.FileLayer.String() {
+		file = "robots.txt"
+	}
+	return strings.TrimSuffix(placeOf(v.Line, file)+": "+v.Rule, ": ")
 }
 
 // Decision is a Verdict, and about whom it is.

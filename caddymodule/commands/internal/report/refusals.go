@@ -20,28 +20,15 @@ var refusalsTemplate string
 // Refusals writes which requests Caddy refused, as text.
 func Refusals(w io.Writer, r *decided.Refusals, paint output.Paint) error {
 	return output.Layout{Paint: paint, Indent: "  ", FaintHeads: true}.Execute(w, refusalsTemplate, template.FuncMap{
-		"place": placeOf,
-		"why":   func(q *decided.Request) string { return why(q, r.Sources) },
+		"why": func(q *decided.Request) string { return why(q, r.Sources) },
 	}, r)
 }
 
 // Forbidden writes a request that a rule forbade as a line of text.
 func Forbidden(w io.Writer, r *decided.Request) error {
 	_, err := fmt.Fprintln(w, output.Visible(fmt.Sprintf("%s  %s  %s  %s %s%s  %d  %s: %s  %s", cmp.Or(r.Time, "(no time)"), r.Client, r.Robots.Verified,
-		r.Method, r.Host, r.Target, r.Status, r.Robots.Action, placeOf(r.Robots), r.Agent)))
+		r.Method, r.Host, r.Target, r.Status, r.Robots.Action, r.Robots.Place(), r.Agent)))
 	return err
-}
-
-// placeOf returns the line that decided.
-func placeOf(d *verdict.Decision) string {
-	if d.Line == 0 {
-		return cmp.Or(d.Rule, "-")
-	}
-	text := fmt.Sprintf("line %d of %s", d.Line, cmp.Or(d.File, "the configuration"))
-	if d.Rule != "" {
-		text += ": " + d.Rule
-	}
-	return text
 }
 
 // why returns the decision on a request. sources are the versions of robots.txt that are known.
