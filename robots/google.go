@@ -114,7 +114,7 @@ const (
 	GoogleKey uint8 = iota + 1
 	// GoogleAgent: Google's parser takes only the leading letters, `_` and `-`
 	// of a User-agent value as the name. It accepts `*` only alone or before an
-	// ASCII blank.
+	// ASCII blank. Ours and Google have only the names.
 	GoogleAgent
 	// GoogleIndexPage: Google's parser applies an Allow line for index.htm or
 	// index.html to the folder too.
@@ -207,6 +207,7 @@ func (c *googleComparison) compare(d Dialect, ours, google *Line) uint8 {
 		if strings.EqualFold(token, other) || !googleRelevant(token) && !googleRelevant(other) {
 			return 0
 		}
+		ours.Value, google.Value = token, other
 		return GoogleAgent
 	case !c.ours.relevant && !c.google.relevant:
 		return 0

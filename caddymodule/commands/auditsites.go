@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
@@ -168,7 +167,7 @@ func (o *auditOptions) mainHandlers(sites []selection.Site, to *audit.Options) (
 	}
 	for i := range list {
 		if s := &list[i]; s.Of > 1 {
-			warn(to, report.SeveralHandlers, fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
+			warn(to, "handlers", fmt.Sprintf("%s has several robots handlers. Its requests are judged by the settings of %s. "+
 				"Select the site with --site, and another handler with --handler.", s.Name(), s.Describe()))
 		}
 	}

@@ -174,7 +174,7 @@ func isRead(e *logformat.Entry) bool {
 func (a *auditor) countRequest(e *logformat.Entry, v *Judged) {
 	isPerson := v.now().Agent.Class == crawler.Person
 	a.traffic.count(e, isPerson)
-	a.costs.count(v, e.Lasted)
+	a.costs.All.Add(v.Sum)
 	a.outcomes.countRequest(v)
 	v.host.Requests++
 	if isPerson {

@@ -118,7 +118,7 @@ func named(name string) string { return cmp.Or(name, "(no User-Agent)") }
 
 func (r *Report) crawlerTable(most int) *table {
 	verified := func(head string) string { return headIf(r.Verified, head) }
-	t := newTable(most, "Robots", "name", "class", "purpose", ">requests", ">octets", headIf(r.Costs.Timed > 0, ">time"), ">denied", ">throttled",
+	t := newTable(most, "Robots", "name", "class", "purpose", ">requests", ">octets", headIf(r.Costs.All.Seconds > 0, ">time"), ">denied", ">throttled",
 		">worst half hour", ">robots.txt", ">addresses", verified(">verified"), verified(">of these refused"), verified(">impostor"))
 	for i := range r.Crawlers {
 		c := &r.Crawlers[i]
@@ -133,7 +133,7 @@ func (r *Report) crawlerTable(most int) *table {
 
 func (r *Report) costTable(most int) *table {
 	costs := &r.Costs
-	timed := costs.Timed > 0
+	timed := costs.All.Seconds > 0
 	title := fmt.Sprintf("Costs: robots have %.0f %% of the requests, %.0f %% of the octets", percent(costs.Robots.Requests, costs.All.Requests),
 		percent(costs.Robots.Octets, costs.All.Octets))
 	if timed {

@@ -149,10 +149,8 @@ func (o *outcomes) report(r *Report) {
 
 // Costs says what the requests cost. Crawler has the costs of each crawler.
 type Costs struct {
-	// Timed is the number of requests whose duration the log has. If it is 0, the
-	// seconds of all costs are 0 and mean nothing.
-	Timed int64 `json:"timed"`
-	// All are the costs of all requests, and Robots those of robots.
+	// All are the costs of all requests, and Robots those of robots. If the log has no
+	// durations, their seconds are 0 and mean nothing.
 	All    cost.Sum `json:"all"`
 	Robots cost.Sum `json:"robots"`
 	// Lone are the costs of pages that lone addresses with browsers' User-Agents
@@ -177,12 +175,6 @@ type costs struct {
 // costOf returns what a request cost.
 func costOf(e *logformat.Entry) cost.Sum {
 	return cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9}
-}
-
-// count adds the costs of a request. timed says that the log has its duration.
-func (c *costs) count(v *Judged, timed bool) {
-	c.All.Add(v.Sum)
-	countIf(&c.Timed, timed)
 }
 
 // countRobot adds the costs of a request of a robot to those of its crawler and its

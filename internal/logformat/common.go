@@ -205,10 +205,10 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 		b = rest
 	}
 	if p.hostAt > 0 {
-		e.Host = field(b, p.hostAt)
+		e.Host = p.field(b, p.hostAt)
 	}
 	if p.secondsAt > 0 {
-		if seconds, err := strconv.ParseFloat(field(b, p.secondsAt), 64); err == nil {
+		if seconds, err := strconv.ParseFloat(p.field(b, p.secondsAt), 64); err == nil {
 			e.setDuration(seconds * 1e9)
 		}
 	}
@@ -217,34 +217,19 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 
 // field returns the n-th field, from 1, of fields that are separated by blanks and may
 // be in quotation marks.
-func field(b []byte, n int) (f string) {
+func (p *commonLog) field(b []byte, n int) (f string) {
 	for range n {
-		if b = bytes.TrimLeft(b, " "); len(b) == 0 {
-			return ""
+		b = bytes.TrimLeft(b, " ")
+		if inside, isQuoted := bytes.CutPrefix(b, []byte(`"`)); isQuoted {
+			if text, rest, ok := p.quoted(inside, endsField); ok {
+				f, b = text, rest
+				continue
+			}
 		}
-		var value []byte
-		value, b = quotedValue(b, ' ')
-		f = view(value)
+		value, rest, _ := bytes.Cut(b, []byte(" "))
+		f, b = view(value), rest
 	}
 	return f
-}
-
-// quotedValue parses one value, in quotation marks or not, and the blank after it. A
-// mark within a value is doubled.
-func quotedValue(b []byte, blank byte) (value, rest []byte) {
-	for i := 1; b[0] == '"' && i < len(b); i++ {
-		switch {
-		case b[i] != '"':
-		case i+1 == len(b) || b[i+1] == blank:
-			return b[1:i], b[min(i+2, len(b)):]
-		case b[i+1] == '"':
-			i++
-		default:
-			i = len(b)
-		}
-	}
-	value, rest, _ = bytes.Cut(b, []byte{blank})
-	return value, rest
 }
 
 // maxMore is the number of fields after the User-Agent that are checked for the host
@@ -273,11 +258,11 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 				rest = r
 			}
 		}
-		if field(rest, 1) != "" {
+		if try.field(rest, 1) != "" {
 			withMore++
 		}
 		for n := 1; n <= maxMore; n++ {
-			f := field(rest, n)
+			f := try.field(rest, n)
 			if hostName.MatchString(f) {
 				hosts[n]++
 			}

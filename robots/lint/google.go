@@ -43,35 +43,24 @@ func (l *linter) googleDifferences() map[int]robots.GoogleDifference {
 }
 
 func (l *linter) googleFinding(d robots.GoogleDifference, line *robots.Line) *Finding {
+	const differs = "Google reads %s on this line, other crawlers read %s"
 	switch d.Kind {
 	case robots.GoogleKey:
-		f := l.onKey("google-key", line, "Google reads %s on this line, other crawlers read %s", quoted(d.Google), quoted(d.Ours))
+		f := l.onKey("google-key", line, differs, quoted(d.Google), quoted(d.Ours))
 		if near := nearestKey(line.Key); near != "" && !strings.ContainsAny(line.Key, "/*") {
 			f.suggest(near)
 		}
 		return f
 	case robots.GoogleAgent:
-		return l.onValue("google-agent", line, "Google reads %s on this line, other crawlers read %s", googleName(line.Value),
-			quoted(robots.ProductToken(line.Value)))
+		return l.onValue("google-agent", line, differs, quoted(d.Google), quoted(d.Ours))
 	case robots.GoogleIndexPage:
 		return l.onValue("google-index-page", line, "for Google, this line also allows the folder %s, which is disallowed to other crawlers",
 			indexFolder(line.Value))
 	case robots.GoogleEnd:
 		return l.onValue("google-end", line, "Google reads only %q", shorten(d.Google))
 	}
-	return l.googlePath(line)
-}
-
-func (l *linter) googlePath(line *robots.Line) *Finding {
-	const code = "google-path"
-	if strings.ContainsAny(line.Value, " \t") {
-		return l.onValue(code, line, "Google does not encode the blank, so the rule never matches for Google").suggest(escapePath(line.Value))
-	}
-	if invalidEscape(line.Value) {
-		return l.onValue(code, line, "Google does not encode the %% as URLs do, which have %%25 here").suggest(escapePath(line.Value))
-	}
-	f := l.onValue(code, line, "Google compares the escapes in this path as they are written")
-	if plain := string(canonical.AppendUnescaped(nil, line.Value, canonical.Unreserved)); plain != line.Value {
+	f := l.onValue("google-path", line, "Google compares the blanks and escapes in this path as they are written")
+	if plain := escapePath(string(canonical.AppendUnescaped(nil, line.Value, canonical.Unreserved))); plain != line.Value {
 		f.suggest(plain)
 	}
 	return f
@@ -95,19 +84,6 @@ func (l *linter) indexPages() map[int]bool {
 		}
 	}
 	return lines
-}
-
-// googleName returns the name that Google's parser finds in the value of a
-// User-agent line.
-func googleName(value string) string {
-	f := robots.Parse([]byte("User-agent: "+value+"\nDisallow: /\n"), robots.WithDialect(robots.Google))
-	switch {
-	case f.Star() != nil:
-		return quoted("*")
-	case len(f.Tokens()) == 0:
-		return quoted("")
-	}
-	return quoted(f.Tokens()[0])
 }
 
 // quoted quotes a line. It returns "nothing" for the empty line.

@@ -3,7 +3,6 @@ package report
 import (
 	_ "embed"
 	"io"
-	"slices"
 	"text/template"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
@@ -15,10 +14,6 @@ import (
 //go:embed audit.txt
 var auditTemplate string
 
-// SeveralHandlers is the code of a warning that concerns the whole report. It is
-// printed below the summary.
-const SeveralHandlers = "handlers"
-
 // maxRows is the largest number of rows of a table.
 const maxRows = 40
 
@@ -29,8 +24,5 @@ func Audit(w io.Writer, r *audit.Report, paint output.Paint) error {
 		"octets":   words.Octets,
 		"number":   func(i int) int { return i + 1 },
 		"sections": func() []section.Section { return r.Sections(maxRows) },
-		"notes": func() []audit.Warning {
-			return slices.DeleteFunc(slices.Clone(r.Warnings), func(w audit.Warning) bool { return w.Code == SeveralHandlers })
-		},
 	}, r)
 }
