@@ -139,17 +139,17 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) {
 	a.looks++
 	var invented []*inForce // whose files are not watched yet
-	configured := r.configured()
+	handlers := r.bySite()
 	for p := range r.allInForce(statusapi.AllSites()) {
 		if f := a.files[p.id]; f == nil && p.Invented {
 			invented = append(invented, new(*p))
 		} else {
-			a.watch(p, configured, now)
+			a.watch(p, handlers, now)
 		}
 	}
 	for _, p := range invented {
 		if len(a.files) < maxWatched || a.files[p.id] != nil {
-			a.watch(p, configured, now)
+			a.watch(p, handlers, now)
 		}
 	}
 	for id, f := range a.files {
@@ -168,7 +168,7 @@ func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) 
 }
 
 // watch looks at what is in force at an origin.
-func (a *Accidents) watch(p *inForce, configured map[string]configured, now time.Time) {
+func (a *Accidents) watch(p *inForce, handlers siteHandlers, now time.Time) {
 	f, unread := a.files[p.id], p.isUnread()
 	if f == nil {
 		if unread {
@@ -182,11 +182,7 @@ func (a *Accidents) watch(p *inForce, configured map[string]configured, now time
 	} else if site := p.SiteOf(p.Origin.Host); f.Host == "" || f.Sites[0] != site {
 		f.Host, f.Sites = p.Origin.Host, []string{site}
 	}
-	settings, ok := configured[f.Host]
-	if !ok {
-		settings = configured[f.Sites[0]]
-	}
-	if f.configure(settings, now); unread {
+	if f.configure(handlers, now); unread {
 		return
 	}
 	if p.Settings.SourceKind() == config.SourceInline {

@@ -25,8 +25,21 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 	if query.Mode == "" {
 		return nil, badRequest("mode is missing: want enforce, monitor or configured")
 	}
-	hosts := make(map[*Handler][]string) // with a mode of their own; none for the mode of the handler
-	known := make(map[string]bool)
+	hosts, err := r.chosen(scope)
+	if err != nil {
+		return nil, err
+	}
+	if len(hosts) == 0 {
+		return nil, statusapi.Errorf(http.StatusNotFound, "there is no robots handler")
+	}
+	return r.setModes(hosts, query)
+}
+
+// chosen returns the handlers in a scope, with the hosts in it that get something of their own;
+// none for all of a handler. That a scope has a part of the sites of a handler, or an unknown
+// name, is an error.
+func (r *Reporter) chosen(scope statusapi.Scope) (map[*Handler][]string, error) {
+	hosts, known := make(map[*Handler][]string), make(map[string]bool)
 	for _, h := range r.handlers() {
 		in := h.sitesIn(scope)
 		for _, site := range in {
@@ -44,7 +57,7 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 		}
 		if i := slices.IndexFunc(in, func(site string) bool { return !slices.Contains(hosts[h], site) }); i >= 0 {
 			return nil, statusapi.Errorf(http.StatusConflict,
-				"the handler of %s also serves other sites, whose mode would change too: set the mode of all of them together", in[i])
+				"the handler of %s also serves other sites, which would change too: set all of them together", in[i])
 		}
 	}
 	for _, name := range scope.Hosts() {
@@ -52,10 +65,7 @@ func (r *Reporter) SetMode(_ context.Context, scope statusapi.Scope, query statu
 			return nil, statusapi.UnknownSite(name, r.Sites(statusapi.AllSites()))
 		}
 	}
-	if len(hosts) == 0 {
-		return nil, statusapi.Errorf(http.StatusNotFound, "there is no robots handler")
-	}
-	return r.setModes(hosts, query)
+	return hosts, nil
 }
 
 // setModes sets the modes of handlers, or only of some of their hosts, until the next load
@@ -151,7 +161,7 @@ func (r *Reporter) monitorProblems(scope statusapi.Scope) []statusapi.Problem {
 	defer a.mu.Unlock()
 	var since time.Time // the latest, of all files
 	for _, f := range a.files {
-		if f.look != a.looks || !scope.Site(f.Host) && !slices.ContainsFunc(f.Sites, scope.Site) {
+		if f.look != a.looks || f.Mode == modeOff || !scope.Site(f.Host) && !slices.ContainsFunc(f.Sites, scope.Site) {
 			continue
 		}
 		if f.Mode != statusapi.Monitor {

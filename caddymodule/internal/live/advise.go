@@ -92,8 +92,7 @@ func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Proble
 		return nil
 	}
 	var by string
-	var names, networks []string
-	var sent uint64
+	var refused refusedClients
 	for _, f := range r.app.Counters.Kept(scope, 0) {
 		switch {
 		case f.Crawler == p.Crawler && f.Verified == claim.Verified.String() && f.Line > 0 && p.Sites == nil:
@@ -104,12 +103,7 @@ func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Proble
 			p.Sites, p.Folder = []string{siteOf(f)}, counters.FolderOf(f.Path)
 		case impostors[f.Crawler] > 0 && f.Reason == judge.Impostor.String() && f.Action == judge.Deny.String() &&
 			r.app.Now().Sub(f.Time) <= time.Hour:
-			if !slices.Contains(names, f.Crawler) {
-				names, sent = append(names, f.Crawler), sent+impostors[f.Crawler]
-			}
-			if !slices.Contains(networks, f.Client) {
-				networks = append(networks, f.Client)
-			}
+			refused.add(f)
 		}
 	}
 	if isRefused {
@@ -118,11 +112,14 @@ func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Proble
 			quantity(int(worst.Verified), "verified request"), by)
 		problems = append(problems, p)
 	}
-	if len(names) > 0 {
+	if len(refused.names) > 0 {
 		const shown = 3
-		who := words.List(names, shown)
+		who, sent := words.List(refused.names, shown), uint64(0)
+		for _, name := range refused.names {
+			sent += impostors[name]
+		}
 		problems = append(problems, statusapi.Problem{Severity: statusapi.Remark, Kind: "impostors", Subject: who, Advice: handledAdvice,
-			Message: fmt.Sprintf("Handled: impostors of %s, from %s, get 403. They sent %s in the last hour", who, words.List(networks, shown),
+			Message: fmt.Sprintf("Handled: impostors of %s, from %s, get 403. They sent %s in the last hour", who, words.List(refused.networks, shown),
 				quantity(int(sent), "request"))})
 	}
 	return problems

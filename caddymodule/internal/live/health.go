@@ -40,7 +40,8 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	}
 	tenants := make(map[*Handler]*[2]int) // their files, and those with a problem
 	for p := range r.allInForce(scope) {
-		kind := lost.kind(p, now)
+		problem := lost.trouble(p, now)
+		kind := problem.Kind
 		if p.Invented {
 			if tenants[p.Handler] == nil {
 				tenants[p.Handler] = new([2]int)
@@ -52,10 +53,6 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		}
 		visit(p, kind)
 		if p.Invented && (kind == "" || statusapi.IsUnmeant(kind)) && p.Last != judge.Pending && !slices.Contains(scope.Hosts(), p.Origin.Host) {
-			var problem statusapi.Problem
-			if kind != "" {
-				problem = p.problem(now)
-			}
 			hosts.Add(p.Handler, siteName(p.SiteOf(p.Origin.Host)), p.Rules, problem)
 			continue
 		}
@@ -65,7 +62,6 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		if kind == "" || kind == RulesLost {
 			continue
 		}
-		problem := p.problem(now)
 		problem.Tenant = p.Invented && kind != "additions" && !slices.Contains(scope.Hosts(), p.Origin.Host)
 		if key := problem.Kind + problem.Message; !seen[key] && !seen[problem.Kind+problem.Subject] {
 			seen[key] = true

@@ -18,11 +18,12 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 	all := slices.DeleteFunc(r.app.Counters.Lines(scope), func(n counters.LineCount) bool {
 		return query.OriginID != "" && shared.idOf(&n) != wanted || query.Refused && statusapi.Refused(n.Decided) == 0
 	})
-	page, list := statusapi.Top(query.Pages, slices.Values(all), func(a, b *counters.LineCount) int {
+	slices.SortFunc(all, func(a, b counters.LineCount) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(statusapi.Refused(b.Decided), statusapi.Refused(a.Decided)), strings.Compare(a.Origin.Host, b.Origin.Host),
 			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number),
 			strings.Compare(a.Text, b.Text))
 	})
+	page, list := statusapi.Part(query.Pages, all)
 	in := make(map[originID]*inForce, len(list)) // nil if it is not in force
 	for i := range list {
 		in[shared.idOf(&list[i])] = nil

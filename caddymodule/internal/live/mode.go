@@ -190,14 +190,6 @@ func (m *Modes) set(hosts []string, row *crawler.Crawler, query string) (*Modes,
 	return &changed, nil
 }
 
-// name returns the mode of a host for reports.
-func (m *Modes) name(host string) string {
-	if mode := m.At(host); mode != nil {
-		return mode.String()
-	}
-	return modeOff
-}
-
 // own returns the hosts with a mode that was set for them.
 func (m *Modes) own() []string { return slices.Sorted(maps.Keys(m.byHost)) }
 

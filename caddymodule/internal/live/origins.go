@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
@@ -21,22 +22,22 @@ func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) 
 	if query.Text {
 		query.Limit = min(cmp.Or(query.Limit, statusapi.MaxTexts), statusapi.MaxTexts)
 	}
-	page, list := statusapi.Top(query.Pages, func(yield func(inForce) bool) {
-		for p := range r.allInForce(scope) {
-			shown := (query.ID == "" || p.id == wanted) && (!query.Grace || len(p.Earlier) > 0) && (!query.Broken || lost.kind(p, now) != "")
-			if shown && !yield(*p) {
-				return
-			}
+	var all []*inForce
+	for p := range r.allInForce(scope) {
+		if (query.ID == "" || p.id == wanted) && (!query.Grace || len(p.Earlier) > 0) && (!query.Broken || lost.trouble(p, now).Kind != "") {
+			all = append(all, new(*p))
 		}
-	}, func(a, b *inForce) int {
+	}
+	slices.SortFunc(all, func(a, b *inForce) int {
 		return cmp.Or(before(!a.Invented, !b.Invented), cmp.Compare(refused[b.id], refused[a.id]), compareOrigins(a, b))
 	})
+	page, list := statusapi.Part(query.Pages, all)
 	if query.ID != "" && page.Total == 0 {
 		return nil, unknownOrigin(query.ID, ": a reload may have replaced it, or it was not fetched yet")
 	}
 	answer := &statusapi.Origins{Page: page, Origins: []statusapi.Origin{}}
 	for _, p := range list {
-		origin := p.status(lost.problem(&p, now))
+		origin := p.status(lost.problem(p, now))
 		if query.Text {
 			if origin.Text = string(p.Rules.Text()); len(p.Earlier) > 0 {
 				origin.Before = string(p.Earlier[0].Rules.Text())
@@ -85,12 +86,12 @@ func (l lostFiles) problem(p *inForce, now time.Time) statusapi.Problem {
 	return p.problem(now)
 }
 
-// kind returns the Problem.Kind of what is in force, "" without a problem.
-func (l lostFiles) kind(p *inForce, now time.Time) string {
-	if _, ok := l[p.id]; !ok && p.isFine() {
-		return ""
+// trouble is problem, but without a word about what is fine, of which there may be much.
+func (l lostFiles) trouble(p *inForce, now time.Time) (problem statusapi.Problem) {
+	if _, ok := l[p.id]; ok || !p.isFine() {
+		problem = l.problem(p, now)
 	}
-	return l.problem(p, now).Kind
+	return problem
 }
 
 // status returns the state of what is in force, without its text.

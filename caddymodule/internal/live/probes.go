@@ -12,10 +12,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// probes are probes that were refused.
-type probes struct{ names, networks []string }
+// refusedClients are clients that were refused.
+type refusedClients struct{ names, networks []string }
 
-func (p *probes) add(f *statusapi.Refusal) {
+func (p *refusedClients) add(f *statusapi.Refusal) {
 	if !slices.Contains(p.names, f.Crawler) {
 		p.names = append(p.names, f.Crawler)
 	}
@@ -28,7 +28,7 @@ func (p *probes) add(f *statusapi.Refusal) {
 // that a group or a hidden path refuses, and of those that requested too many URLs. Impostors
 // are no probes.
 func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []statusapi.Problem) {
-	var refused, busy probes
+	var refused, busy refusedClients
 	for _, f := range r.app.Counters.Kept(scope, 0) {
 		isEnforced := f.Action == judge.Deny.String() || f.Action == judge.Throttle.String()
 		switch {
@@ -43,7 +43,7 @@ func (r *Reporter) probeProblems(scope statusapi.Scope, now time.Time) (list []s
 	isInvented := func(name string) bool { // by a client
 		return !slices.ContainsFunc(r.handlers(), func(h *Handler) bool { return h.engine().Registry().Lookup(name) != nil })
 	}
-	for _, p := range []*probes{&refused, &busy} {
+	for _, p := range []*refusedClients{&refused, &busy} {
 		slices.SortStableFunc(p.names, func(a, b string) int { return before(!isInvented(a), !isInvented(b)) })
 		slices.Sort(p.networks)
 	}

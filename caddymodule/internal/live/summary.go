@@ -21,7 +21,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 			c.Site(site) // so that sites without requests are included
 		}
 	}
-	s, modes := c.Summary(scope, query.Span), r.modes()
+	s, handlers := c.Summary(scope, query.Span), r.bySite()
 	rows := c.Sites(scope, query.Span)
 	rows = append(rows, r.uncounted(scope, rows)...)
 	s.Hosts = c.Hosts(scope)
@@ -29,7 +29,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 	s.Modes, s.Origins.States = make(map[string]int), make(map[string]int)
 	for i := range rows {
 		row := &rows[i]
-		row.Mode, row.Overridden = modes.of(row.Name, row.Pattern)
+		row.Mode, row.Overridden = handlers.mode(row.Name, row.Pattern)
 	}
 	rows = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return row.Mode == modeOff && !row.Any })
 	for i := range rows {
@@ -70,29 +70,40 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 // modeOff is the Site.Mode of a site without a handler.
 const modeOff = "off"
 
-// siteModes has the modes of the handlers of each site.
-type siteModes map[string][]*Modes
+// siteHandlers has the handlers of each site.
+type siteHandlers map[string][]*Handler
 
-func (r *Reporter) modes() siteModes {
-	m := make(siteModes)
+func (r *Reporter) bySite() siteHandlers {
+	list := make(siteHandlers)
 	for _, h := range r.handlers() {
 		for _, site := range h.Hosts {
-			m[site] = append(m[site], h.modes())
+			list[site] = append(list[site], h)
 		}
 	}
-	return m
+	return list
 }
 
-// of returns Site.Mode and Site.Overridden of a site, or of a host that a pattern matches.
-func (m siteModes) of(name, pattern string) (mode string, overridden bool) {
-	list, ok := m[name]
-	if !ok {
-		list = m[pattern]
+// of returns the handlers of a site, or of a host that a pattern matches.
+func (s siteHandlers) of(name, pattern string) []*Handler {
+	if list, ok := s[name]; ok {
+		return list
 	}
-	for _, modes := range list {
-		if now := modes.At(name); now != nil {
-			mode = joinModes(mode, now.String())
-			overridden = overridden || modes.isOverridden(name)
+	return s[pattern]
+}
+
+// mode returns Site.Mode and Site.Overridden of a site, or of a host that a pattern matches.
+func (s siteHandlers) mode(name, pattern string) (mode string, overridden bool) {
+	for _, h := range s.of(name, pattern) {
+		modes := h.modes()
+		now := modes.At(name)
+		if now == nil {
+			continue
+		}
+		overridden = overridden || modes.isOverridden(name)
+		if mode == "" || mode == now.String() {
+			mode = now.String()
+		} else {
+			mode = statusapi.Both
 		}
 	}
 	return cmp.Or(mode, modeOff), overridden
@@ -160,13 +171,21 @@ func (s siteStates) add(p *inForce, outcome, kind string) {
 // as the query wants, never nil.
 func worst(rows []statusapi.Site, query statusapi.SummaryQuery) []statusapi.Site {
 	name := strings.ToLower(query.Name)
-	rows = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return !strings.Contains(row.Name, name) })
-	_, rows = statusapi.Top(statusapi.Pages{Limit: query.Limit}, slices.Values(rows), func(a, b *statusapi.Site) int {
-		refused := func(row *statusapi.Site) uint64 { return statusapi.Refused(row.Decided) }
-		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused), cmp.Compare(refused(b), refused(a)),
-			cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
+	var list []*statusapi.Site
+	for i := range rows {
+		if strings.Contains(rows[i].Name, name) {
+			list = append(list, &rows[i])
+		}
+	}
+	slices.SortFunc(list, func(a, b *statusapi.Site) int {
+		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused),
+			cmp.Compare(statusapi.Refused(b.Decided), statusapi.Refused(a.Decided)), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
 	})
-	return rows
+	found := []statusapi.Site{}
+	for _, row := range list[:min(len(list), query.Limit)] {
+		found = append(found, *row)
+	}
+	return found
 }
 
 // crawlerOrders are the values of CrawlersQuery.Sort that are a count.

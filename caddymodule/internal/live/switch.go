@@ -22,20 +22,19 @@ func (r *Reporter) Switch(_ context.Context, scope statusapi.Scope, query status
 	}
 	answer := &statusapi.Switched{Set: query.Set, Sites: []string{}}
 	on := query.Set == statusapi.Configured
-	for _, h := range r.handlers() {
+	chosen, err := r.chosen(scope)
+	if err != nil {
+		return nil, err
+	}
+	for h, hosts := range chosen {
 		step := h.Switches[query.Step]
-		if step == nil {
+		switch {
+		case step == nil:
 			continue
-		}
-		hosts := h.sitesIn(scope)
-		if scope.All() || len(hosts) == len(h.Hosts) {
+		case hosts == nil:
 			step.Switch("", on)
-		} else {
-			for _, name := range scope.Hosts() {
-				if h.ownsHost(name) && !slices.Contains(hosts, name) {
-					hosts = append(hosts, name)
-				}
-			}
+			hosts = h.Hosts
+		default:
 			for _, host := range hosts {
 				step.Switch(host, on)
 			}

@@ -32,7 +32,8 @@ type watchedFile struct {
 	Now      fileVersion `json:"now"`
 	Since    time.Time   `json:"since"` // when the accident was seen; zero without one
 
-	configured
+	Mode      string             `json:"mode,omitempty"`
+	Inline    uint64             `json:"inline,omitempty"` // a hash of the texts in the configuration
 	ModeSince time.Time          `json:"mode_since,omitzero"`
 	Changes   []statusapi.Change `json:"changes,omitempty"` // without sites, the newest last
 
@@ -230,63 +231,26 @@ func (f *watchedFile) accidents() (list []Accident) {
 // maxChanges is the largest number of changes of a watchedFile.
 const maxChanges = 8
 
-// configured is what the handlers of a site have in common.
-type configured struct {
-	Mode   string `json:"mode,omitempty"`
-	Inline uint64 `json:"inline,omitempty"` // a hash of the texts in the configuration
-}
-
-// joinModes returns the mode of a site with two handlers, or of the first one.
-func joinModes(before, mode string) string {
-	if before == "" || before == mode {
-		return mode
-	}
-	return statusapi.Both
-}
-
-// configured returns the settings of each site, and of each host with a mode of its own.
-func (r *Reporter) configured() map[string]configured {
-	sites := make(map[string]configured)
-	for _, h := range r.handlers() {
-		modes, inline := h.modes(), uint64(0)
-		if h.Settings.SourceKind() == config.SourceInline {
-			inline = xxhash.Sum64String(h.Settings.Source.Text)
-		}
-		for _, site := range h.Hosts {
-			c := sites[site]
-			c.Mode = joinModes(c.Mode, modes.name(site))
-			c.Inline += inline
-			sites[site] = c
-		}
-	}
-	for _, h := range r.handlers() {
-		modes := h.modes()
-		for _, host := range modes.own() {
-			c, ok := sites[host]
-			if !ok {
-				c = sites[h.SiteOf(host)]
-			}
-			c.Mode = modes.name(host)
-			sites[host] = c
-		}
-	}
-	return sites
-}
-
 // configure notes what changed in the settings of the site.
-func (f *watchedFile) configure(c configured, now time.Time) {
-	if f.Mode != "" && c.Mode != "" {
-		if f.Mode != c.Mode {
-			f.note(c.Mode, now)
-		}
-		if f.Inline != c.Inline {
-			f.note("", now)
+func (f *watchedFile) configure(handlers siteHandlers, now time.Time) {
+	name := cmp.Or(f.Host, f.Sites[0])
+	mode, _ := handlers.mode(name, f.Sites[0])
+	var inline uint64
+	for _, h := range handlers.of(name, f.Sites[0]) {
+		if h.Settings.SourceKind() == config.SourceInline {
+			inline += xxhash.Sum64String(h.Settings.Source.Text)
 		}
 	}
-	if f.Mode != c.Mode || f.ModeSince.IsZero() {
+	if f.Mode != "" && f.Mode != mode {
+		f.note(mode, now)
+	}
+	if f.Mode != "" && f.Inline != inline {
+		f.note("", now)
+	}
+	if f.Mode != mode || f.ModeSince.IsZero() {
 		f.ModeSince = now
 	}
-	f.configured = c
+	f.Mode, f.Inline = mode, inline
 }
 
 // note notes a change of the mode or, if mode is "", of the text.

@@ -1,9 +1,6 @@
 package statusapi
 
 import (
-	"iter"
-	"math"
-	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -140,42 +137,16 @@ const (
 	MaxLimit     = 1000
 )
 
-// of returns the part of a list with a number of entries that p selects.
-func (p Pages) of(total int) (page Page, end int) {
+// Part returns the part of a list that p selects, never nil.
+func Part[T any](p Pages, list []T) (Page, []T) {
+	page := Page{Total: len(list), Offset: min(max(p.Offset, 0), len(list))}
 	limit := p.Limit
 	if limit <= 0 {
 		limit = DefaultLimit
 	}
-	page = Page{Total: total, Offset: min(max(p.Offset, 0), total)}
-	if end = min(page.Offset+min(limit, MaxLimit), total); end < total {
+	end := min(page.Offset+min(limit, MaxLimit), page.Total)
+	if end < page.Total {
 		page.Next = end
 	}
-	return page, end
-}
-
-// Part returns the part of a list that p selects, never nil.
-func Part[T any](p Pages, list []T) (Page, []T) {
-	page, end := p.of(len(list))
-	return page, append([]T{}, list[page.Offset:end]...)
-}
-
-// Top is Part of values that are in no order yet. It keeps and sorts no more of them than
-// it has to.
-func Top[T any](p Pages, values iter.Seq[T], compare func(a, b *T) int) (Page, []T) {
-	_, most := p.of(math.MaxInt)
-	total, list := 0, []T{}
-	order := func(a, b T) int { return compare(&a, &b) }
-	var v T // outside of the loop, so that it is allocated once
-	for v = range values {
-		if total++; len(list) == 2*most {
-			slices.SortFunc(list, order)
-			list = list[:most]
-		}
-		if total <= 2*most || compare(&v, &list[most-1]) < 0 { // after the first sort, that one is the last that counts
-			list = append(list, v)
-		}
-	}
-	slices.SortFunc(list, order)
-	page, end := p.of(total)
 	return page, append([]T{}, list[page.Offset:end]...)
 }
