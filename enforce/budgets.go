@@ -1,10 +1,6 @@
 package enforce
 
 import (
-	"slices"
-	"strings"
-	"sync/atomic"
-
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -45,43 +41,4 @@ func (e *Engine) Budgets(origin judge.Origin, a *crawler.Agent, invented bool, m
 		keys, perAddr = append(keys, list...), perAddr || eachAddr
 	}
 	return keys, perAddr
-}
-
-// maxPaced is how many origins with an invented host a Memory remembers.
-const maxPaced = 1 << 13
-
-// pacedOrigin is an origin with an invented host at which rate limits applied,
-// so that its budgets can be listed. It is only for sources with one file for
-// all origins: with the others, Origins knows the origins.
-type pacedOrigin struct {
-	origin judge.Origin
-	last   atomic.Int64 // when a limit applied last, in nanoseconds since 1970
-}
-
-// notePaced records that rate limits apply to a request.
-func (m *Memory) notePaced(r *judge.Request) {
-	at := r.Time.UnixNano()
-	key, _ := r.Origin.Hash(0, "")
-	entry := m.paced.Add(key, (*pacedOrigin).lastTime, func(o *pacedOrigin) {
-		o.origin = judge.Origin{Scheme: r.Origin.Scheme, Host: strings.Clone(r.Origin.Host), Port: r.Origin.Port}
-	})
-	if at-entry.last.Load() >= timePrecision {
-		entry.last.Store(at)
-	}
-}
-
-func (o *pacedOrigin) lastTime() int64 { return o.last.Load() }
-
-// PacedOrigins returns the origins with an invented host at which the engine, or
-// another engine with the same Memory, applied rate limits. They are at most
-// 8192, in the order of their names. If each origin has its own file, it returns
-// none: see Origins.
-func (e *Engine) PacedOrigins() (list []judge.Origin) {
-	if !e.origins.PerOrigin() {
-		for o := range e.memory.paced.All() {
-			list = append(list, o.origin)
-		}
-	}
-	slices.SortFunc(list, func(a, b judge.Origin) int { return strings.Compare(a.String(), b.String()) })
-	return list
 }

@@ -174,13 +174,9 @@ func (e *Engine) mayWait(r *judge.Request, pending *judge.Rules) bool {
 // budgets of steps, all together: a request that one of them refuses uses none. In a Replay,
 // Replay.Pace does this later.
 func (e *Engine) Pace(ctx context.Context, r *judge.Request, d *judge.Decision, more []Use) {
-	if !d.Paced() || e.edition != nil {
-		return
+	if d.Paced() && e.edition == nil {
+		e.take(ctx, r, d, more)
 	}
-	if d.Limits != nil && r.Invented && !e.origins.PerOrigin() {
-		e.memory.notePaced(r)
-	}
-	e.take(ctx, r, d, more)
 }
 
 // GiveBack gives back the budget that a request has used which is refused after Pace, unless

@@ -15,7 +15,6 @@ type Memory struct {
 	visits    *visitors
 	histories *origins.Histories
 	probes    *table.Table[probeClient]
-	paced     *table.Table[pacedOrigin]
 }
 
 // NewMemory returns an empty Memory for a number of unverified claims, of which there is
@@ -24,7 +23,7 @@ type Memory struct {
 func NewMemory(claims, visitors int) *Memory {
 	return &Memory{
 		claims: newEvents(claims), visits: newVisitors(visitors), histories: new(origins.Histories),
-		probes: table.New[probeClient](maxProbes), paced: table.New[pacedOrigin](maxPaced),
+		probes: table.New[probeClient](maxProbes),
 	}
 }
 

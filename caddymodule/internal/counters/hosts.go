@@ -81,14 +81,14 @@ func (s *Site) addHost(of kind, name string, first int32) *Site {
 	})
 }
 
-// Hosts returns the number of hosts of the sites in a scope that have counters.
-func (c *Counters) Hosts(scope statusapi.Scope) (counted int) {
+// Hosts returns the hosts of the sites in a scope that have counters.
+func (c *Counters) Hosts(scope statusapi.Scope) (names []string) {
 	for h := range c.hosts.values() {
 		if h.in(scope) {
-			counted++
+			names = append(names, h.name)
 		}
 	}
-	return counted
+	return names
 }
 
 // HasHost reports whether a host that only a pattern names has counters.

@@ -48,23 +48,20 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 func (r *Reporter) pacedAt(p *inForce, scope statusapi.Scope) []judge.Origin {
 	origins := []judge.Origin{p.Origin}
 	if p.shared {
-		origins = p.Site.Origins(slices.DeleteFunc(p.ownedIn(scope), func(host string) bool { return slices.Contains(p.Hosts, host) })...)
-		for _, origin := range p.engine().PacedOrigins() {
-			if r.paces(p.Handler, origin) {
-				origins = append(origins, origin)
+		hosts := slices.DeleteFunc(p.ownedIn(scope), func(host string) bool { return slices.Contains(p.Hosts, host) })
+		for _, host := range r.app.Counters.Hosts(scope) {
+			if r.serves(p.Handler, host) {
+				hosts = append(hosts, host)
 			}
 		}
+		origins = p.Site.Origins(hosts...)
 	}
 	return slices.DeleteFunc(origins, func(o judge.Origin) bool { return !scope.Host(p.SiteOf(o.Host), o.Host) })
 }
 
-// paces reports whether requests at an origin reach a handler: its server listens at the
-// port, and no other handler of the server has a site with a name that fits better.
-func (r *Reporter) paces(h *Handler, origin judge.Origin) bool {
-	if h.Server != nil && !h.Server.ListensAt(origin.Port) {
-		return false
-	}
-	host := origin.Host
+// serves reports whether requests for a host reach a handler: no other handler of the server
+// has a site with a name that fits better.
+func (r *Reporter) serves(h *Handler, host string) bool {
 	return h.Owns(host) || h.Serves(host) && !slices.ContainsFunc(r.handlers(), func(other *Handler) bool {
 		return other.Server == h.Server && other.Owns(host)
 	})

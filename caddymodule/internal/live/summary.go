@@ -24,7 +24,7 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 	s, handlers := c.Summary(scope, query.Span), r.bySite()
 	rows := c.Sites(scope, query.Span)
 	rows = append(rows, r.uncounted(scope, rows)...)
-	s.Hosts = c.Hosts(scope)
+	s.Hosts = len(c.Hosts(scope))
 	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
 	s.Modes, s.Origins.States = make(map[string]int), make(map[string]int)
 	for i := range rows {

@@ -252,15 +252,6 @@ func Ports(addresses []string) (ports []uint) {
 	return ports
 }
 
-// ListensAt reports whether the server may have a TCP listener at a port.
-func (s *Server) ListensAt(port uint16) bool {
-	if s.Port != 0 {
-		return s.Port == port
-	}
-	ports := Ports(s.Live.Listen)
-	return port == 0 || len(ports) < len(s.Live.Listen) || slices.Contains(ports, uint(port))
-}
-
 // TrustsProxies reports whether the server has trusted_proxies. Caddy clears the
 // exported field TrustedProxiesRaw when it provisions the server, so only the
 // unexported one can tell. Without that field, for instance in a later version of
