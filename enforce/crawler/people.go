@@ -4,8 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"weak"
+	"sync"
 )
 
 //go:embed people.txt
@@ -50,20 +49,8 @@ type people struct {
 	places map[uint64][]occurrence // by the word's hash
 }
 
-// keptPeople is the result of newPeople while the garbage collector leaves it: it
-// is needed only while robots.txt files and registries are compiled.
-var keptPeople atomic.Pointer[weak.Pointer[people]]
-
-func peopleIndex() *people {
-	if kept := keptPeople.Load(); kept != nil {
-		if p := kept.Value(); p != nil {
-			return p
-		}
-	}
-	p := newPeople()
-	keptPeople.Store(new(weak.Make(p)))
-	return p
-}
+// peopleIndex returns the result of newPeople, which takes 0.4 MB of memory.
+var peopleIndex = sync.OnceValue(newPeople)
 
 func newPeople() *people {
 	p := &people{expandPeople(peopleForms), map[uint64][]occurrence{}}

@@ -1,11 +1,14 @@
 package crawler_test
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
@@ -91,6 +94,19 @@ func TestRegistryInvariants(t *testing.T) {
 			if known && len(rows[i].Sources[field]) == 0 && !slices.Contains(c.Unverified, field) {
 				t.Errorf("%s: %s has no source and is not marked as unverified", c.Name, field)
 			}
+		}
+
+		for field := range rows[i].Sources {
+			purpose, ok := strings.CutPrefix(field, "purposes.")
+			if ok && slices.Contains(c.Purposes, crawler.Purpose(purpose)) {
+				continue
+			}
+			if _, err := crawler.ReadRows(fmt.Appendf(nil, `{"name":"Acme","unverified":[%q]}`, field)); err != nil {
+				t.Errorf("%s: sources: %v", c.Name, err)
+			}
+		}
+		if _, err := time.Parse(time.DateOnly, cmp.Or(c.Checked, "2026-11-21")); err != nil {
+			t.Errorf("%s: checked: %v", c.Name, err)
 		}
 
 		// only Google's crawlers use google/robotstxt
@@ -353,17 +369,16 @@ func TestReadRows(t *testing.T) {
 	}
 
 	for in, want := range map[string]string{
-		"\n{\"name\":":                                      "line 2: parsing the row as JSON",
-		`{"name":"X","colour":"red"}`:                       `line 1: parsing the row as JSON: json: unknown field "colour"`,
-		`{"name":"X"} {"name":"Y"}`:                         "line 1: text follows the closing brace",
-		`{"name":"X","class":"robot"}`:                      `line 1: crawler "X": class: unknown class "robot"`,
-		`{"name":"X","star":"maybe"}`:                       `line 1: crawler "X": star: unknown value "maybe"`,
-		`{"name":"X","crawl_delay":"5"}`:                    `line 1: crawler "X": crawl_delay`,
-		`{"name":"X","lacks":["sitemap"]}`:                  `line 1: crawler "X": lacks: unknown value "sitemap"`,
-		`{"name":"X","reads":"bing"}`:                       `line 1: crawler "X": reads: unknown value "bing"`,
-		`{"name":"Firefox"}`:                                `line 1: crawler "Firefox": user_agents: browsers send the word "Firefox"`,
-		`{"name":"Acme","unverified":["colour"]}`:           `unverified: unknown field "colour"`,
-		`{"name":"Acme","sources":{"colour":["http://x"]}}`: `sources: unknown field "colour"`,
+		"\n{\"name\":":                            "line 2: parsing the row as JSON",
+		`{"name":"X","colour":"red"}`:             `line 1: parsing the row as JSON: json: unknown field "colour"`,
+		`{"name":"X"} {"name":"Y"}`:               "line 1: text follows the closing brace",
+		`{"name":"X","class":"robot"}`:            `line 1: crawler "X": class: unknown class "robot"`,
+		`{"name":"X","star":"maybe"}`:             `line 1: crawler "X": star: unknown value "maybe"`,
+		`{"name":"X","crawl_delay":"5"}`:          `line 1: crawler "X": crawl_delay`,
+		`{"name":"X","lacks":["sitemap"]}`:        `line 1: crawler "X": lacks: unknown value "sitemap"`,
+		`{"name":"X","reads":"bing"}`:             `line 1: crawler "X": reads: unknown value "bing"`,
+		`{"name":"Firefox"}`:                      `line 1: crawler "Firefox": user_agents: browsers send the word "Firefox"`,
+		`{"name":"Acme","unverified":["colour"]}`: `unverified: unknown field "colour"`,
 		`[]`: "line 1: parsing the row as JSON",
 	} {
 		if _, err := crawler.ReadRows([]byte(in)); err == nil || !strings.Contains(err.Error(), want) {

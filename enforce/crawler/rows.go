@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
@@ -34,7 +33,7 @@ type fileRow struct {
 	Lacks      []string `json:"lacks"`
 }
 
-// facts are the fields of a row that `sources` and `unverified` can name.
+// facts are the fields of a row that `unverified` can name.
 var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "robots", "star", "crawl_delay", "reads", "lacks", "verify"}
 
 // ReadRows parses a registry file: one JSON object per line. It ignores empty lines and lines that begin with `#`. The fields:
@@ -180,22 +179,9 @@ func (c *Crawler) check() error {
 	if err := checkTokens(c.Robots, false); err != nil {
 		return fmt.Errorf("robots: %w", err)
 	}
-	if c.Checked != "" {
-		if _, err := time.Parse(time.DateOnly, c.Checked); err != nil {
-			return fmt.Errorf("checked: %q is not a date: write it like 2026-11-21", c.Checked)
-		}
-	}
 	for _, fact := range c.Unverified {
 		if !slices.Contains(facts, fact) {
 			return fmt.Errorf("unverified: unknown field %q: write one of %s", fact, strings.Join(facts, ", "))
-		}
-	}
-	for fact := range c.Sources {
-		if purpose, ok := strings.CutPrefix(fact, "purposes."); ok && slices.Contains(c.Purposes, Purpose(purpose)) {
-			continue
-		}
-		if !slices.Contains(facts, fact) {
-			return fmt.Errorf("sources: unknown field %q: write one of %s", fact, strings.Join(facts, ", "))
 		}
 	}
 	return nil

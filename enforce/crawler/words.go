@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // role is a set of bits: what a word indicates about the client that sends it,
@@ -93,31 +92,8 @@ const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser |
 // token without a word or number.
 func BrowserWord(token string) bool {
 	text := foldToken(token)
-	if len(text) > maxTokenSize {
-		return isBrowserWord(text)
-	}
-	browserWords.Lock()
-	defer browserWords.Unlock()
-	is, known := browserWords.known[text]
-	if !known {
-		if len(browserWords.known) >= maxBrowserWords {
-			clear(browserWords.known)
-		}
-		is = isBrowserWord(text)
-		browserWords.known[strings.Clone(text)] = is
-	}
-	return is
+	return peopleIndex().send(text) || onlyBrowserWords(text)
 }
-
-func isBrowserWord(text string) bool { return peopleIndex().send(text) || onlyBrowserWords(text) }
-
-// browserWords has answers of BrowserWord: many files name the same tokens.
-var browserWords = struct {
-	sync.Mutex
-	known map[string]bool
-}{known: make(map[string]bool)}
-
-const maxBrowserWords = 2048
 
 // onlyBrowserWords reports whether all words of a token are in the vocabulary of
 // browsers, apps and devices.
