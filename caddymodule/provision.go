@@ -145,7 +145,6 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	if err != nil {
 		return config.InOption("registry", err)
 	}
-	h.logOverrides(file)
 	if err := cmp.Or(h.CheckNames(crawlers), h.checkEdit(crawlers, false)); err != nil {
 		return err
 	}
@@ -175,7 +174,6 @@ func (h *Handler) registryChanged(file *registry.File, r *crawler.Registry, err 
 	}
 	h.registryFailed.Store(nil)
 	metrics.CountRegistryRead("loaded")
-	h.logOverrides(file)
 	h.log.Info("the registry file was read again", zap.String("file", file.Path), zap.Int("crawlers", r.Len()))
 }
 
@@ -218,13 +216,6 @@ func (h *Handler) warnForgeableExemptions(current *running) {
 		}
 		h.log.Warn("every client that sends the name of this exempt crawler is exempt: "+
 			"give its addresses with from, or set verify if its operator documents a method", zap.String("crawler", x.Name))
-	}
-}
-
-// logOverrides logs the built-in crawlers that the registry file overrides.
-func (h *Handler) logOverrides(file *registry.File) {
-	if overrides := file.Overrides(); len(overrides) > 0 {
-		h.log.Info("the registry file overrides built-in crawlers", zap.String("file", file.Path), zap.Strings("crawlers", overrides))
 	}
 }
 

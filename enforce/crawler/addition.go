@@ -140,21 +140,6 @@ func claimed(row *Crawler) []string {
 	return row.Tokens()
 }
 
-// Overrides returns, for the log, a text for each row that replaces a crawler of
-// r with other facts: the crawler's name and the fields that change. The texts
-// are in the order of the rows.
-func (r *Registry) Overrides(rows []Crawler) []string {
-	var out []string
-	for i := range rows {
-		if known := r.byName[canonical.Lower(rows[i].Name)]; known != nil {
-			if diff := differences(known, &rows[i]); diff != "" {
-				out = append(out, fmt.Sprintf("%s (%s)", known.Name, diff))
-			}
-		}
-	}
-	return out
-}
-
 // differences returns the registry file's names of the fields in which two rows differ.
 func differences(a, b *Crawler) string {
 	var out []string

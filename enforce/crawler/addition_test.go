@@ -89,15 +89,3 @@ func TestReadAdditionsLeavesOutInvalidRows(t *testing.T) {
 		}
 	}
 }
-
-func TestOverridesNamesReplacedCrawlersAndFields(t *testing.T) {
-	base := crawler.Builtin()
-	gpt := *base.Lookup("GPTBot")
-	gpt.CrawlDelay = crawler.Yes
-	gpt.UserAgents = []string{"GPTBot", "OldGPTBot"}
-	same := *base.Lookup("CCBot")
-	got := base.Overrides([]crawler.Crawler{same, gpt, {Name: "Acme"}})
-	if want := []string{"GPTBot (user_agents, crawl_delay)"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

@@ -39,13 +39,9 @@ type File struct {
 	Path string // "": no file
 	Add  Adder
 
-	overrides []string // the facts about built-in crawlers that the rows change
-	data      []byte   // of the last read
-	err       error    // of the last read
+	data []byte // of the last read
+	err  error  // of the last read
 }
-
-// Overrides returns the facts about built-in crawlers that the file changes.
-func (f *File) Overrides() []string { return f.overrides }
 
 // Read reads the file. It returns the built-in registry with the rows of the file
 // and the crawlers of the configuration.
@@ -87,7 +83,7 @@ func (f *File) registry() (*crawler.Registry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Path, err)
 	}
-	if f.overrides = registry.Overrides(rows); len(rows) > 0 {
+	if len(rows) > 0 {
 		if registry, err = registry.With(rows...); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Path, err)
 		}
