@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -179,15 +178,9 @@ func (p *parser) answer(_ string, values []string) error {
 		}
 		a.Status, a.Text = status, strings.Join(rest, "")
 	}
-	head, own := p.Head, []Answer{a}
-	p.later = append(p.later, func() error {
-		if p.global { // a default for sites that have the line
-			return nil
-		}
-		s := *p.settings
-		s.AddDefaults(p.defaults)
-		return lines.Place(&head, s.checkNeeded(own))
-	})
+	if !p.global { // there it is a default for sites that have the line
+		p.checkLater(func() error { return p.merged().checkNeeded([]Answer{a}) })
+	}
 	p.settings.Answers = append(p.settings.Answers, a)
 	return checkAnswers(p.settings.Answers)
 }

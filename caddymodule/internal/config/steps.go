@@ -220,41 +220,31 @@ func (p *parser) unmarshalSteps() error {
 			*steps = make(caddy.ModuleMap)
 		}
 		(*steps)[name] = caddyconfig.JSON(s, nil)
-		if named, ok := s.(step.Named); ok {
-			p.later = append(p.later, func() error {
-				registry, complete := p.knownRegistry()
-				if !complete {
-					return nil
-				}
-				d.Reset()
-				d.Next()
-				return lines.Place(d, named.CheckNames(registry))
-			})
-		}
-		if editor, ok := s.(step.Editor); ok {
-			p.later = append(p.later, func() error {
-				d.Reset()
-				d.Next()
-				return lines.Place(d, p.checkEdit(editor))
-			})
-		}
-		if s.Info().Asked && !p.global {
-			p.later = append(p.later, func() error {
-				d.Reset()
-				d.Next()
-				return lines.Place(d, p.merged().checkAsked())
-			})
-		}
+		p.later = append(p.later, func() error {
+			d.Reset()
+			d.Next()
+			return lines.Place(d, p.checkStep(s))
+		})
 	}
 	return nil
 }
 
-// checkEdit returns the error of what a step adds to robots.txt. Crawlers that a registry
-// may add are read only when the configuration is loaded, so what has no effect is none.
-func (p *parser) checkEdit(editor step.Editor) error {
+// checkStep returns the error of a step with the whole block. Crawlers that a registry may add
+// are read only when the configuration is loaded, so names are not checked then.
+func (p *parser) checkStep(s step.Step) error {
 	registry, complete := p.knownRegistry()
-	if additions, err := editor.Edit(registry); complete || additions == nil {
-		return err
+	if named, ok := s.(step.Named); ok && complete {
+		if err := named.CheckNames(registry); err != nil {
+			return err
+		}
+	}
+	if editor, ok := s.(step.Editor); ok {
+		if additions, err := editor.Edit(registry); err != nil && (complete || additions == nil) {
+			return err
+		}
+	}
+	if s.Info().Asked && !p.global {
+		return p.merged().checkAsked()
 	}
 	return nil
 }
