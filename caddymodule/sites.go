@@ -10,9 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
@@ -90,27 +88,23 @@ func isRobots(handler caddyhttp.MiddlewareHandler) bool {
 // prefetchesAtOnce bounds the reads of prefetch that run at the same time.
 const prefetchesAtOnce = 4
 
-// prefetch reads robots.txt of the sites that the configuration names, and of the
-// hosts that the previous configuration had read it for. So the first crawler does
-// not have to wait, and the operator sees at once what can't be read. It returns
-// when all are read or ctx ends.
+// maxPrefetched bounds the origins of one handler that are prefetched.
+const maxPrefetched = 1000
+
+// prefetch reads robots.txt of the sites that the configuration names, but not behind a
+// trusted proxy, where clients may use another scheme than the proxy. So the first crawler
+// does not have to wait, and the operator sees at once what can't be read. It returns when
+// all are read or ctx ends.
 func (a *App) prefetch(ctx context.Context) {
 	reads := background.AtMost(prefetchesAtOnce)
 	defer reads.Wait()
-	known := make(map[*origins.Copies]map[string][]judge.Origin)
 	for _, h := range a.allHandlers() {
 		origins, site := h.running.Load().Origins(), a.siteOf(h)
-		if !origins.PerOrigin() {
+		if server := site.Server; !origins.PerOrigin() || server == nil || server.Port == 0 || server.TrustsProxies() {
 			continue
 		}
-		copies := a.copies.of(h.Source)
-		if known[copies] == nil {
-			known[copies] = make(map[string][]judge.Origin)
-			for _, origin := range copies.Origins() {
-				known[copies][origin.Host] = append(known[copies][origin.Host], origin)
-			}
-		}
-		for _, origin := range siteread.Prefetched(site, known[copies]) {
+		list := site.Origins()
+		for _, origin := range list[:min(len(list), maxPrefetched)] {
 			switch {
 			case ctx.Err() != nil:
 				return

@@ -1,9 +1,7 @@
 package origins
 
 import (
-	"maps"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -95,14 +93,4 @@ func (s *Copies) get(origin judge.Origin) (goodCopy, bool) {
 	defer s.mu.Unlock()
 	c, ok := s.copies[origin]
 	return c, ok
-}
-
-// Origins returns the origins that have a copy, in no order.
-func (s *Copies) Origins() []judge.Origin {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Collect(maps.Keys(s.copies))
 }
