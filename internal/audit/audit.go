@@ -95,7 +95,6 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	}
 	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(),
 		costs: costs{paths: cost.New()}}
-	a.reliability.addresses.precision = 14
 	a.pacer.settle = a.settle
 	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err

@@ -86,10 +86,9 @@ func valueOf[K comparable, V any](m *map[K]*V, key K, newValue func() *V) *V {
 }
 
 // distinct counts different hashes with a HyperLogLog sketch of a few KiB. Small numbers
-// are exact; the standard error of others is 0.8 % (precision 14) or 1.6 % (precision 12).
+// are exact; the standard error of others is 1.6 %.
 type distinct struct {
-	precision uint8
-	sketch    *hyperloglog.Sketch // nil without hashes
+	sketch *hyperloglog.Sketch // nil without hashes
 }
 
 // exactHashes is the largest number that counts as exact.
@@ -103,11 +102,11 @@ func (d *distinct) add(hash uint64) {
 // grow makes a sketch, if there is none.
 func (d *distinct) grow() {
 	if d.sketch == nil {
-		d.sketch, _ = hyperloglog.NewSketch(d.precision, true) // the precision is valid
+		d.sketch, _ = hyperloglog.NewSketch(12, true) // the precision is valid
 	}
 }
 
-// merge adds the hashes of other, which has the same precision.
+// merge adds the hashes of other.
 func (d *distinct) merge(other *distinct) {
 	if other.sketch != nil {
 		d.grow()

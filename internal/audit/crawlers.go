@@ -109,7 +109,7 @@ type crawlerTally struct {
 func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *crawlerTally {
 	t := &crawlerTally{
 		Crawler: Crawler{Name: name, Class: class.String(), Known: row != nil, Refused: []Example{}},
-		class:   class, row: row, addresses: distinct{precision: 12},
+		class:   class, row: row,
 	}
 	if row != nil {
 		t.Purposes, t.Operator = words.Strings(row.Purposes), row.Operator

@@ -16,8 +16,8 @@ func TestFormats(t *testing.T) {
 		hosts        bool
 	}{
 		{file: "combined.log", format: "combined"},
-		{file: "vhost-combined.log", format: "vhost-combined", hosts: true},
-		{file: "combined-vhost.log", format: "combined-vhost", hosts: true},
+		{file: "vhost-combined.log", format: "combined", hosts: true},
+		{file: "combined-vhost.log", format: "combined", hosts: true},
 		{file: "caddy.log", format: "caddy-json", other: 1, hosts: true},
 		{file: "caddy-2.0.log", format: "caddy-json", hosts: true},
 		{file: "caddy-renamed.log", format: "caddy-json", hosts: true},

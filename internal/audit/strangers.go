@@ -62,9 +62,6 @@ const (
 	embeddingPages  = 2
 	embeddingAgents = 10
 	agentCells      = 1 << 12
-	// After exactPages pages, every nth address, by its hash, stands for n.
-	exactPages = 1 << 14
-	nth        = 8
 )
 
 // visitor is what is remembered of an address at a host.
@@ -122,7 +119,6 @@ type strangers struct {
 	waiting  []stranger // for lonelyFor, the oldest first
 	pages    int64
 	coarse   int64 // requests whose time is not exact to a second
-	most     int64 // pages that are not estimated
 	settle   func(*stranger)
 	hosts    map[*hostTally]*hostPages
 	// readers are the User-Agents of browsers that read several pages, and fetched those of
@@ -131,7 +127,7 @@ type strangers struct {
 }
 
 func newStrangers() *strangers {
-	s := &strangers{visitors: new(visitors), most: exactPages, hosts: make(map[*hostTally]*hostPages)}
+	s := &strangers{visitors: new(visitors), hosts: make(map[*hostTally]*hostPages)}
 	s.settle = s.addPath
 	return s
 }
@@ -145,12 +141,6 @@ func (s *strangers) count(e *logformat.Entry, v *Judged, kind requestKind, clock
 		return false
 	}
 	key := clientHash(e.Client) ^ v.host.hash
-	weight := int64(1)
-	if s.pages > s.most {
-		if weight = nth; key>>61 != 0 {
-			return false
-		}
-	}
 	who := s.visitors.of(key)
 	who.seen = uint32(e.At / 1e9)
 	switch {
@@ -163,18 +153,16 @@ func (s *strangers) count(e *logformat.Entry, v *Judged, kind requestKind, clock
 	if reads = who.pages == readerPages; !reads {
 		who.pages++
 	}
-	s.pages += weight
+	s.pages++
 	if target.IsFeed(e.Target) || v.now().Rules.Hides(e.Target) { // which must not be shown
 		return reads
 	}
-	sum := v.Sum
-	sum.Requests, sum.Octets, sum.Seconds = weight, sum.Octets*weight, sum.Seconds*float64(weight)
 	if len(s.waiting) == maxWaiting {
 		s.release(s.waiting[0].at)
 	}
 	lone := !e.Cookie && (e.Dest != "" || !v.host.isElsewhere(e.Referer))
 	target := strings.Clone(e.Target[:min(len(e.Target), 4*mask.MaxShown)])
-	s.waiting = append(s.waiting, stranger{Sum: sum, host: v.host, key: key, at: e.At, target: target, lone: lone})
+	s.waiting = append(s.waiting, stranger{Sum: v.Sum, host: v.host, key: key, at: e.At, target: target, lone: lone})
 	return reads
 }
 
@@ -369,7 +357,6 @@ func (s *Storm) add(w *Watch, p *stranger) {
 		s.Lone, who = s.Lone+1, &m.addresses
 		m.lone.Add(p.Sum)
 	}
-	who.precision = 12
 	who.add(p.key)
 }
 
@@ -378,7 +365,6 @@ func (s *Storm) end(w *Watch) {
 	if m := &s.now; m.lone.Requests > w.Over && 2*m.lone.Requests > m.pages {
 		s.Time += w.Window
 		s.Held.Add(m.lone)
-		s.addresses.precision, s.others.precision = 12, 12
 		s.addresses.merge(&m.addresses)
 		s.others.merge(&m.others)
 	}
@@ -398,7 +384,6 @@ func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm
 	for i := range storms {
 		storms[i].group = target.Group(watches[i].Patterns...)
 	}
-	a.strangers.most = math.MaxInt64
 	a.strangers.settle = func(p *stranger) {
 		for i := range storms {
 			if target.Matches(storms[i].group, p.target) {

@@ -28,17 +28,10 @@ type commonLog struct {
 func (p *commonLog) hasAgents() bool { return p.agents }
 
 func (p *commonLog) name() string {
-	name := "common"
 	if p.agents {
-		name = "combined"
+		return "combined"
 	}
-	switch {
-	case p.vhost:
-		return "vhost-" + name
-	case p.hostAt > 0:
-		return name + "-vhost"
-	}
-	return name
+	return "common"
 }
 
 func (p *commonLog) parse(line []byte, e *Entry) Problem {

@@ -83,8 +83,7 @@ func count(p parser, sample [][]byte) int {
 	return n
 }
 
-// Name returns the name of the format: caddy-json, caddy-console, common or
-// combined, with vhost- before or -vhost after it if the lines have the host, or
+// Name returns the name of the format: caddy-json, caddy-console, common, combined or
 // nginx-json. It may depend on the lines parsed so far.
 func (f *Format) Name() string { return f.main.name() }
 

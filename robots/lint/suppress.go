@@ -20,8 +20,7 @@ import (
 // any line. Upper and lower case are equal, and blanks may replace the commas.
 const Suppression = "robots-lint:"
 
-// suppress drops the findings that comments suppress, and reports comments that
-// have no effect.
+// suppress drops the findings that comments suppress.
 func (l *linter) suppress() {
 	if !strings.Contains(l.text, "#") {
 		return
@@ -30,7 +29,7 @@ func (l *linter) suppress() {
 	var waiting []string          // codes for the next line that is no comment
 	for i := range l.lines {
 		line := &l.lines[i]
-		codes, wholeFile := l.suppressionsOn(line)
+		codes, wholeFile := suppressionsOn(line)
 		if wholeFile {
 			ignored[0] = append(ignored[0], codes...)
 		} else {
@@ -47,30 +46,16 @@ func (l *linter) suppress() {
 }
 
 // suppressionsOn returns the codes that a comment on a line suppresses, and whether it
-// does so in the whole file. It reports words that it does not know.
-func (l *linter) suppressionsOn(line *robots.Line) (codes []string, wholeFile bool) {
+// does so in the whole file.
+func suppressionsOn(line *robots.Line) (codes []string, wholeFile bool) {
 	hash := strings.IndexByte(line.Raw, '#')
 	if hash < 0 || !isSuppression(line.Raw[hash:]) {
 		return nil, false
 	}
-	start := hash + strings.IndexByte(line.Raw[hash:], ':') + 1
-	text := canonical.Lower(line.Raw[start:])
-	report := func(word, format string) {
-		col := start + strings.Index(text, word)
-		l.add(l.at("unknown-suppression", line, col, line.Raw[col:col+len(word)], format, word))
-	}
+	_, text, _ := strings.Cut(canonical.Lower(line.Raw[hash:]), ":")
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(", \t", r) })
-	switch {
-	case len(words) == 0:
+	if len(words) == 0 || words[0] != "ignore" && words[0] != "ignore-file" {
 		return nil, false
-	case words[0] != "ignore" && words[0] != "ignore-file":
-		report(words[0], "%q is unknown: write \"ignore CODE\" or \"ignore-file CODE\"")
-		return nil, false
-	}
-	for _, code := range words[1:] {
-		if _, known := CheckFor(code); !known {
-			report(code, "the linter has no check named %q")
-		}
 	}
 	return words[1:], words[0] == "ignore-file"
 }

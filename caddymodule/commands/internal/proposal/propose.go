@@ -2,7 +2,6 @@ package proposal
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,41 +149,19 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 	if !f.Star().Match("/").Allowed {
 		w.note("the group for * disallows the whole site: every crawler without a group of its own will be refused, search engines included")
 	}
-	var control, unknown, probes []string
+	var probes []string
 	for _, g := range f.Groups() {
 		for _, token := range g.Tokens() {
-			row := registry.Lookup(token)
-			switch {
-			case token == "*":
-			case row == nil:
-				unknown = append(unknown, token)
-			case row.ControlOnly:
-				control = append(control, token)
-			case row.Class == crawler.Probe && !g.Match("/").Allowed:
-				probes = append(probes, token)
+			if row := registry.Lookup(token); row != nil && row.Class == crawler.Probe && !g.Match("/").Allowed {
+				probes = append(probes, strconv.Quote(token))
 			}
 		}
 	}
 	if len(probes) > 0 {
-		w.notes = slices.Insert(w.notes, 0,
-			"robots.txt disallows the whole site to health checks or monitors: "+quoted(probes)+". If they are yours, remove "+
-				"these groups, or a balancer may take the server out of service")
-	}
-	if len(control) > 0 {
-		w.note("no server can enforce the %s for %s: these product tokens are preferences, and no crawler sends them",
-			english.PluralWord(len(control), "group", "groups"), quoted(control))
-	}
-	if len(unknown) > 0 {
-		w.note("the registry has no crawler with the product %s %s: such a group applies to requests that have its token as "+
-			"a word in their User-Agent",
-			english.PluralWord(len(unknown), "token", "tokens"), quoted(unknown))
+		w.note("robots.txt disallows the whole site to health checks or monitors: %s. If they are yours, remove these groups, or a balancer may "+
+			"take the server out of service", words.List(probes, maxQuoted))
 	}
 }
 
 // maxQuoted is the maximum number of values that a note lists.
 const maxQuoted = 5
-
-// quoted lists values without duplicates.
-func quoted(values []string) string {
-	return words.List(words.Map(slices.Compact(slices.Sorted(slices.Values(values))), strconv.Quote), maxQuoted)
-}
