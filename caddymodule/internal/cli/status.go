@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
@@ -193,6 +191,7 @@ func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 	total := s.Crawlers.In(o.span)
 	monitored := total.WouldDeny+total.WouldThrottle > 0 ||
 		s.Modes[statusapi.Monitor]+s.Modes[statusapi.Both] > 0
+	var advised []string
 	counts := func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(o.span) }
 	return output.Layout{Paint: output.PaintFor(w), Narrow: output.IsTerminal(w)}.Execute(w, statusTemplate, template.FuncMap{
 		"span":      func() string { return o.span },
@@ -220,8 +219,14 @@ func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 		"verified": verifiedShare,
 		"line":     lineOf,
 		"list":     func(tokens []string) string { return words.List(tokens, 3) },
-		"advice":   newSentences(),
-		"message":  s.message,
+		"advice": func(text string) string { // once for all problems that have it
+			if slices.Contains(advised, text) {
+				return ""
+			}
+			advised = append(advised, text)
+			return text
+		},
+		"message": s.message,
 		"first": func(p statusapi.Problem) statusapi.Action {
 			if len(p.Actions) == 0 || p.Actions[0].Text == "" {
 				return statusapi.Action{}
@@ -230,29 +235,6 @@ func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 		},
 		"lines": func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }) },
 	}, s)
-}
-
-// sentenceEnd matches the end of a sentence that another one follows.
-var sentenceEnd = regexp.MustCompile(`[.!?] [A-Z\x60]`)
-
-// newSentences returns a function that returns the sentences of a text, without those that
-// it returned before, and those that recommend this command.
-func newSentences() func(string) string {
-	known := make(map[string]bool)
-	return func(text string) string {
-		var list []string
-		for text != "" {
-			sentence, rest := text, ""
-			if at := sentenceEnd.FindStringIndex(text); at != nil {
-				sentence, rest = text[:at[0]+1], text[at[1]-1:]
-			}
-			if !known[sentence] && !strings.Contains(sentence, "caddy robots status") {
-				list = append(list, sentence)
-			}
-			known[sentence], text = true, rest
-		}
-		return strings.Join(list, " ")
-	}
 }
 
 // message returns what the tables and the problems do not say of a file, "" if that is nothing.
@@ -294,9 +276,9 @@ func reasonsOf(list []statusapi.ReasonCounts, span, action string, total uint64)
 	return fmt.Sprintf("%d: %s", total, strings.Join(parts, ", "))
 }
 
-// partOf says that a table has only a part of total rows.
-func partOf(list any, total int) string {
-	if n := reflect.ValueOf(list).Len(); n < total {
+// partOf says that a table has only n of total rows.
+func partOf(n, total int) string {
+	if n < total {
 		return fmt.Sprintf(" (%d of %d)", n, total)
 	}
 	return ""

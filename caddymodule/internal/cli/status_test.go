@@ -94,7 +94,7 @@ func monitoring() map[string]any {
 			Reasons: reasonCounts("disallowed would_deny", 3, "limit would_throttle", 1, "allowed pass", 9), Modes: map[string]int{statusapi.Monitor: 1},
 			Sites: []statusapi.Site{{Name: "shop.test", Mode: statusapi.Monitor, Overridden: true, Counts: c, People: 40}},
 			Health: statusapi.Health{Problems: []statusapi.Problem{
-				{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "`caddy robots status` shows more. Check the file."},
+				{Severity: statusapi.Severe, Message: "robots.txt of shop.test could not be fetched for 5 minutes", Advice: "Check the file."},
 				{Severity: statusapi.Warning, Message: "robots.txt of two.test could not be fetched", Advice: "The last fetch failed with: status 503. Check the file."},
 				{Severity: statusapi.Warning, Message: "robots.txt of three.test could not be fetched", Advice: "Check the file.", Actions: []statusapi.Action{
 					{What: "Put the former file back, or end the warning", Where: statusapi.Command,

@@ -82,7 +82,7 @@ func (r *refusals) count(f *statusapi.Refusal, n int) {
 func (c *Crawler) keep(d *judge.Decision, r *Request) {
 	now := r.Time.UnixNano()
 	kept := &c.site.counters.refusals
-	omitted, _, ok := kept.gates.Pass(now, logquota.Event{Place: r.Origin.Host, Name: c.name}, &keepRates)
+	omitted, ok := kept.gates.Pass(now, logquota.Event{Place: r.Origin.Host, Name: c.name}, &keepRates)
 	if !ok {
 		return
 	}

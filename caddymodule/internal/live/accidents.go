@@ -13,7 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -83,9 +82,6 @@ type Accidents struct {
 	list  []Accident       // at the last look; those with the same Kind and Site together
 	loads []*counters.Load // at the last look
 	news  news
-
-	registry *crawler.Registry // of the file that was watched last
-	engines  []*crawler.Crawler
 }
 
 type accidentKey struct{ kind, site string }
@@ -189,10 +185,7 @@ func (a *Accidents) watch(p *inForce, handlers siteHandlers, now time.Time) {
 		f.Subject = p.subject()
 		return
 	}
-	if registry := p.engine().Registry(); a.registry != registry {
-		a.registry, a.engines = registry, searchEngines(registry)
-	}
-	f.watch(p, a.engines, now)
+	f.watch(p, now)
 	if !f.Since.IsZero() && now.After(p.Next) {
 		p.engine().Origins().Refetch(&judge.Request{Origin: p.Origin, Time: now})
 	}

@@ -75,11 +75,10 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	}
 	count()
 	server := routes.NewServer(&caddyhttp.Server{Listen: []string{":443"}})
+	modes := live.NewModes(new(config.Settings), engine.Registry())
 	h := &live.Handler{
 		Site: &routes.Site{Server: server, Hosts: []string{statusapi.AnySite}}, Settings: new(config.Settings),
-		Running: func() (*enforce.Engine, *live.Modes) {
-			return engine, live.NewModes(new(config.Settings), engine.Registry())
-		},
+		Running: func() (*enforce.Engine, *live.Modes) { return engine, modes },
 	}
 	return live.New(live.App{
 		Handlers: func() []*live.Handler { return []*live.Handler{h} }, Counters: counts, Ceiling: ceiling, Log: zap.NewNop(),

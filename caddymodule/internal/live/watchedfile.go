@@ -67,19 +67,9 @@ type fileVersion struct {
 	Except []string `json:"except,omitempty"` // search engines that may if Star is set, or may not if it is not set
 }
 
-// searchEngines returns the crawlers of search engines.
-func searchEngines(registry *crawler.Registry) (rows []*crawler.Crawler) {
-	for row := range registry.All() {
-		if row.CountsAs(crawler.Search) && !row.ControlOnly {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
 // versionOf returns what is compared of what is in force, with the lines that keep everybody or
 // one of the search engines from fetching /.
-func versionOf(p *inForce, engines []*crawler.Crawler) (v fileVersion, lines map[string]int) {
+func versionOf(p *inForce) (v fileVersion, lines map[string]int) {
 	switch {
 	case p.Last == judge.Failed:
 		return fileVersion{Cause: "nuls"}, nil
@@ -109,7 +99,10 @@ func versionOf(p *inForce, engines []*crawler.Crawler) (v fileVersion, lines map
 		return !verdict.Allowed
 	}
 	v.Star = shut(everybody, file.Star())
-	for _, row := range engines {
+	for row := range p.engine().Registry().All() {
+		if !row.CountsAs(crawler.Search) || row.ControlOnly {
+			continue
+		}
 		if g := file.Group(row.Robots...); g == file.Star() {
 			lines[row.Name] = lines[everybody]
 		} else if shut(row.Name, g) != v.Star {
@@ -153,12 +146,12 @@ func (f *watchedFile) accept() {
 
 // watch compares the version in force with the one before it. It begins with the
 // first version that it sees.
-func (f *watchedFile) watch(p *inForce, engines []*crawler.Crawler, now time.Time) {
+func (f *watchedFile) watch(p *inForce, now time.Time) {
 	mark := mark{p.Last, p.Rules.Tag(), p.engine().Registry()}
 	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
 		return
 	}
-	version, lines := versionOf(p, engines)
+	version, lines := versionOf(p)
 	if f.Subject == "" {
 		f.mark, f.began, f.Subject, f.Before, f.Now = mark, p.Began, p.subject(), version, version
 		return

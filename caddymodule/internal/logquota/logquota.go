@@ -4,8 +4,6 @@ package logquota
 
 import (
 	"hash/maphash"
-	"math"
-	"math/bits"
 	"sync/atomic"
 	"time"
 
@@ -46,52 +44,19 @@ func (g *Gate) Pass(now int64, interval time.Duration, burst int) (missed int64,
 // rejected.
 func (g *Gate) Reject(missed int64) { g.missed.Add(missed + 1) }
 
-// hosts estimates the number of different hosts by linear counting: exactly while they are
-// few, within some percent at a thousand, and 7,000 if there are more.
-type hosts struct {
-	bits [1 << hostBits / 64]atomic.Uint64
-}
-
-const hostBits = 10
-
-func (h *hosts) add(hash uint64) {
-	hash >>= 64 - hostBits
-	h.bits[hash/64].Or(1 << (hash % 64))
-}
-
-// take returns the number, and forgets the hosts.
-func (h *hosts) take() int64 {
-	free := 0
-	for i := range h.bits {
-		free += bits.OnesCount64(^h.bits[i].Swap(0))
-	}
-	const all = 1 << hostBits
-	return int64(math.Round(all * math.Log(all/float64(max(1, free)))))
-}
-
 // Gates has gates by place and name, of which each place has its own, so that the noise
 // of one hides nothing of another. Those that were used least lately are forgotten.
-type Gates struct {
-	names  *table.Table[named]
-	places *table.Table[Gate]
-}
-
-// named is the gate of a name at a place.
-type named struct {
-	Gate
-	hosts hosts // of the events since the last one that was accepted
-}
+type Gates struct{ names, places *table.Table[Gate] }
 
 // NewGates returns Gates for a number of names at places.
-func NewGates(size int) *Gates { return &Gates{table.New[named](size), table.New[Gate](size / 4)} }
+func NewGates(size int) *Gates { return &Gates{table.New[Gate](size), table.New[Gate](size / 4)} }
 
 var seed = maphash.MakeSeed()
 
-// Event is what Gates limit. Clients can invent hosts, but no places, names or kinds.
+// Event is what Gates limit. Clients can't invent places, names or kinds.
 type Event struct {
 	Place, Name string
 	Kind        uint8
-	Host        string
 }
 
 // Rates are an interval and a burst for each name and kind, and for all of a place together.
@@ -100,18 +65,17 @@ type Rates struct {
 	EachBurst, AllBurst int
 }
 
-// Pass is Gate.Pass for an event. Hosts is about how many hosts the accepted event and those
-// that were rejected before it have.
-func (g *Gates) Pass(now int64, e Event, r *Rates) (missed, hosts int64, ok bool) {
+// Pass is Gate.Pass for an event.
+func (g *Gates) Pass(now int64, e Event, r *Rates) (missed int64, ok bool) {
+	due := func(g *Gate) int64 { return g.due.Load() }
 	h := maphash.String(seed, e.Place)
-	one := g.names.Add((h*31+maphash.String(seed, e.Name))*256+uint64(e.Kind), func(n *named) int64 { return n.due.Load() }, nil)
-	one.hosts.add(maphash.String(seed, e.Host))
+	one := g.names.Add((h*31+maphash.String(seed, e.Name))*256+uint64(e.Kind), due, nil)
 	if missed, ok = one.Pass(now, r.Each, r.EachBurst); !ok {
-		return 0, 0, false
+		return 0, false
 	}
-	if _, ok = g.places.Add(h, func(g *Gate) int64 { return g.due.Load() }, nil).Pass(now, r.All, r.AllBurst); !ok {
+	if _, ok = g.places.Add(h, due, nil).Pass(now, r.All, r.AllBurst); !ok {
 		one.Reject(missed)
-		return missed, 0, false
+		return missed, false
 	}
-	return missed, min(missed+1, one.hosts.take()), true
+	return missed, true
 }

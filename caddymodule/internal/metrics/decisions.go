@@ -122,21 +122,12 @@ func (c *Decisions) Count(q *judge.Request, d *judge.Decision, r *http.Request) 
 	}
 }
 
-// omitted says what was not logged before a line.
-type omitted struct{ lines, hosts int64 }
-
-func (o omitted) fields() []zap.Field {
-	return []zap.Field{zap.Int64("not_logged", o.lines), zap.Int64("hosts", o.hosts)}
-}
-
 // lines limits the log lines of all handlers.
 var lines = logquota.NewGates(4096)
 
-// passes reports whether a line may be logged, and what was not before it.
-func (c *Decisions) passes(q *judge.Request, d *judge.Decision, reason judge.Reason) (o omitted, ok bool) {
-	e := logquota.Event{Place: c.block(), Name: nameOf(d), Kind: uint8(reason), Host: q.Origin.Host}
-	o.lines, o.hosts, ok = lines.Pass(q.Time.UnixNano(), e, &lineRates)
-	return o, ok
+// passes reports whether a line may be logged, and how many were not before it.
+func (c *Decisions) passes(q *judge.Request, d *judge.Decision, reason judge.Reason) (omitted int64, ok bool) {
+	return lines.Pass(q.Time.UnixNano(), logquota.Event{Place: c.block(), Name: nameOf(d), Kind: uint8(reason)}, &lineRates)
 }
 
 // countClaim counts the result of verification for a request. Operators want to
@@ -156,14 +147,14 @@ func (c *Decisions) countClaim(row *row, q *judge.Request, d *judge.Decision, r 
 		return
 	}
 	if omitted, ok := c.passes(q, d, judge.Impostor); ok {
-		c.log.Info("a client is not the crawler that its User-Agent names", append(omitted.fields(),
+		c.log.Info("a client is not the crawler that its User-Agent names", zap.Int64("not_logged", omitted),
 			zap.String("crawler", from.Name),
 			zap.String("client_ip", Clip(q.Client)),
 			zap.Bool("denied", d.Reason == judge.Impostor),
 			zap.String("host", hostField(r.Host)),
 			zap.String("uri", Clip(q.Target)),
 			zap.String("user_agent", Clip(r.UserAgent())),
-		)...)
+		)
 	}
 }
 
@@ -177,9 +168,10 @@ func hostField(host string) string {
 }
 
 // logDecision logs a decision.
-func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Request, omitted omitted) {
+func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Request, omitted int64) {
 	v := verdict.Of(d)
-	fields := append(omitted.fields(),
+	fields := []zap.Field{
+		zap.Int64("not_logged", omitted),
 		zap.String("action", v.Action),
 		zap.String("reason", v.Reason),
 		zap.String("crawler", Clip(v.Crawler)),
@@ -192,7 +184,7 @@ func (c *Decisions) logDecision(q *judge.Request, d *judge.Decision, r *http.Req
 		zap.String("version", v.Version),
 		zap.String("host", hostField(r.Host)),
 		zap.String("user_agent", Clip(r.UserAgent())),
-	)
+	}
 	if !d.Layer.Info().Secret { // of secret lines, only the layer and the line are logged
 		fields = append(fields, zap.String("uri", Clip(q.Target)))
 	}

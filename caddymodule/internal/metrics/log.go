@@ -10,6 +10,8 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/logquota"
 )
 
 // maxLogged is the longest value from a client in a log line, in octets.
@@ -32,55 +34,34 @@ func (l *Logger) Load() *zap.Logger {
 	return zap.NewNop()
 }
 
-// Limited returns a Logger that writes at most n lines with the same message in
-// a minute, by the times of the lines. It replaces zap's own sampler, which takes
+// Limited returns a Logger that writes n lines with the same message at once, and then n in a
+// minute, by the times of the lines. It replaces zap's own sampler, which takes
 // 450 KB of memory: too much for hundreds of sites.
 func Limited(log *zap.Logger, n int) *zap.Logger {
 	return log.WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core {
-		return &limitedCore{Core: core, limits: &limits{most: n, since: make(map[string]messages)}}
+		return &limitedCore{Core: core, most: n, gates: new(sync.Map)}
 	}))
 }
 
 // limitedCore is a zapcore.Core that drops the lines over the limit.
 type limitedCore struct {
 	zapcore.Core
-	*limits
-}
-
-// limits counts lines by message. Messages are constants of the code, so there
-// are few.
-type limits struct {
 	most  int
-	mu    sync.Mutex
-	since map[string]messages
-}
-
-type messages struct {
-	begin time.Time // of the current minute
-	n     int
-}
-
-// allow counts one line and reports whether it is within the limit.
-func (l *limits) allow(message string, at time.Time) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	count := l.since[message]
-	if age := at.Sub(count.begin); age >= time.Minute || age < 0 {
-		count = messages{begin: at}
-	}
-	count.n++
-	l.since[message] = count
-	return count.n <= l.most
+	gates *sync.Map // of *logquota.Gate, by message: messages are constants of the code, so there are few
 }
 
 // With implements zapcore.Core.
 func (c *limitedCore) With(fields []zapcore.Field) zapcore.Core {
-	return &limitedCore{c.Core.With(fields), c.limits}
+	return &limitedCore{c.Core.With(fields), c.most, c.gates}
 }
 
 // Check implements zapcore.Core.
 func (c *limitedCore) Check(e zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if !c.Enabled(e.Level) || !c.allow(e.Message, e.Time) {
+	if !c.Enabled(e.Level) {
+		return checked
+	}
+	gate, _ := c.gates.LoadOrStore(e.Message, new(logquota.Gate))
+	if _, ok := gate.(*logquota.Gate).Pass(e.Time.UnixNano(), time.Minute/time.Duration(c.most), c.most-1); !ok {
 		return checked
 	}
 	return c.Core.Check(e, checked)
