@@ -15,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -129,40 +128,30 @@ func (h *Handler) problems() []statusapi.Problem {
 	note := func(severity, kind, message, advice string) {
 		problems = append(problems, statusapi.Problem{Severity: severity, Kind: kind, Message: message, Advice: advice})
 	}
-	if err := h.registryError(); err != nil {
+	err, storageErr := h.registryErrors()
+	if err != nil {
 		note(statusapi.Warning, "registry", "the registry can't be read: the previous crawlers stay in force: "+err.Error(),
 			"Mend the registry. It is read again as soon as it changes, or can be fetched.")
 	}
-	if err := h.registryStorageError(); err != nil {
+	if storageErr != nil {
 		note(statusapi.Warning, "registry", "the copy of the registry can't be loaded from storage or stored: after a restart, its crawlers may be "+
-			"unknown until the URL is read again: "+err.Error(),
+			"unknown until the URL is read again: "+storageErr.Error(),
 			"Check that Caddy's user may read and write robots/registry in Caddy's storage, and that the disk is not full.")
 	}
 	return problems
 }
 
-// registryError returns why the latest registry is not in use, nil if it is.
-func (h *Handler) registryError() error {
-	if remote := h.remoteRegistry(); remote != nil {
-		return remote.Err()
-	}
-	if err := h.registryFailed.Load(); err != nil {
-		return *err
-	}
-	return nil
-}
-
-func (h *Handler) registryStorageError() error {
-	if remote := h.remoteRegistry(); remote != nil {
-		return remote.StorageError()
-	}
-	return nil
-}
-
-// remoteRegistry returns the registry of a URL, nil if the handler has none.
-func (h *Handler) remoteRegistry() *registry.URL {
+// registryErrors returns why the latest registry is not in use, and why the copy of one of a
+// URL is not in storage; nil for none.
+func (h *Handler) registryErrors() (err, storageErr error) {
 	location, _ := config.Resolve("registry", h.Registry)
-	return h.app.remotes[location]
+	if remote := h.app.remotes[location]; remote != nil {
+		return remote.Err(), remote.StorageError()
+	}
+	if failed := h.registryFailed.Load(); failed != nil {
+		err = *failed
+	}
+	return err, nil
 }
 
 // liveHandlers returns the handlers of the configuration for reports.

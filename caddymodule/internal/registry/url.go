@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -39,13 +38,10 @@ type Additions struct {
 	builtin func() (*crawler.Registry, []crawler.Rejection)
 }
 
-// errUnusable marks the error of a document that is no registry.
-var errUnusable = errors.New("the document is not a registry")
-
 func parse(r *document.Response, _ *document.Copy[*Additions], _ time.Time) (*Additions, error) {
 	rows, rejected, err := crawler.ReadAdditions(r.Body)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnusable, err)
+		return nil, fmt.Errorf("the document is not a registry: %w", err)
 	}
 	rows = slices.DeleteFunc(rows, func(row crawler.Crawler) bool {
 		err := checkFacts(&row.Verify)
@@ -158,11 +154,8 @@ func (u *URL) fetched(changed bool, err error) {
 		u.failed.Store(&err)
 	}
 	switch {
-	case errors.Is(err, errUnusable):
-		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
-		u.count("failed")
 	case err != nil:
-		u.log.Error("the registry can't be fetched: the previous crawlers stay in force", zap.Error(err))
+		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
 		u.count("failed")
 	case changed:
 		u.logRows()

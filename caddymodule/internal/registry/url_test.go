@@ -171,15 +171,15 @@ func TestUnusableRegistries(t *testing.T) {
 	}{
 		"a web page":         {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<!DOCTYPE html>\n<title>x</title>\n") }, "can't be used"},
 		"an empty document":  {func(http.ResponseWriter, *http.Request) {}, "can't be used"},
-		"an error":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "can't be fetched"},
-		"304 without a copy": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, "can't be fetched"},
-		"too many octets":    {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("#", 5<<20)) }, "can't be fetched"},
+		"an error":           {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, "can't be used"},
+		"304 without a copy": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, "can't be used"},
+		"too many octets":    {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("#", 5<<20)) }, "can't be used"},
 		"a redirect to http": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://registry.example/", http.StatusFound)
-		}, "can't be fetched"},
+		}, "can't be used"},
 		"a redirect to nowhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, server.URL+"/again", http.StatusFound)
-		}, "can't be fetched"},
+		}, "can't be used"},
 	} {
 		server = serve(t, tt.answer)
 		u := run(t, server.URL, t.TempDir())
