@@ -76,15 +76,11 @@ func (p *parser) exempt(_ string, args []string) error {
 	if len(names) == 0 || slices.Contains(names, "") {
 		return errors.New("exempt needs at least one value: the name of a crawler")
 	}
-	if _, err := caddyhttp.CIDRExpressionToPrefix(names[0]); err == nil {
-		return fmt.Errorf("exempt %s: write the name of the crawler before the addresses: exempt NAME from %s",
-			names[0], strings.Join(names, " "))
-	}
 	for i, name := range names {
 		switch _, err := caddyhttp.CIDRExpressionToPrefix(name); {
 		case err == nil:
-			return fmt.Errorf("exempt: write from before the addresses: exempt %s from %s", strings.Join(names[:i], " "),
-				strings.Join(names[i:], " "))
+			return fmt.Errorf("exempt: write the name of the crawler, and from, before the addresses: exempt %s from %s",
+				cmp.Or(strings.Join(names[:i], " "), "NAME"), strings.Join(names[i:], " "))
 		case strings.HasPrefix(name, "/"):
 			return fmt.Errorf("exempt %s: it takes crawlers; write exempt_paths %s", name, name)
 		}

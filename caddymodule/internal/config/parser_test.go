@@ -72,7 +72,7 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"exempt /feed.xml":                                 "write exempt_paths /feed.xml",
 		"source /etc/robots.txt":                           "write the kind before the path: source file /etc/robots.txt",
 		"source https://example.com/r.txt":                 "source url https://example.com/r.txt",
-		"exempt 192.0.2.1":                                 "write the name of the crawler before the addresses: exempt NAME from 192.0.2.1",
+		"exempt 192.0.2.1":                                 "write the name of the crawler, and from, before the addresses: exempt NAME from 192.0.2.1",
 		"answer denied 403":                                `answer "denied": want challenge, disallowed`,
 		"answer disallowed 200":                            "answer disallowed 200: want the status 4xx other than 429",
 		"answer disallowed 429":                            "want the status 4xx other than 429",
