@@ -263,21 +263,6 @@ func (m *Memory) lookUp(now int64, k Key, t *Limits) (a arrivals, known bool) {
 	return a, found
 }
 
-// update is Update for the budget of k under t.
-func (m *Memory) update(now int64, k Key, t *Limits, remote *arrivals, back bool) {
-	var a arrivals
-	tag := tagOf(&k)
-	s, h := m.lock(tag)
-	defer s.mu.Unlock()
-	place, found, rewound := s.load(now, tag, h, t, &a)
-	if !found {
-		place = s.insert(tag, h, now)
-	} else if !back && !rewound {
-		remote.merge(&a, t)
-	}
-	place.store(t, remote)
-}
-
 // Peek returns what Take would return, but uses no budget.
 func (m *Memory) Peek(now time.Time, uses ...Use) Result {
 	var all [MaxUses]budget

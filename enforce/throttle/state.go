@@ -40,5 +40,16 @@ func (m *Memory) State(now time.Time, u Use) State {
 // budget only becomes smaller, so of two arrival times the later one counts, unless a request
 // was given back.
 func (m *Memory) Update(now time.Time, u Use, s State, back bool) {
-	m.update(now.UnixMicro(), u.Key, u.Limits, &arrivals{last: s.Last, used: s.Used, sig: u.Limits.sig, tat: s.Arrivals}, back)
+	var a arrivals
+	at, tag := now.UnixMicro(), tagOf(&u.Key)
+	shard, h := m.lock(tag)
+	defer shard.mu.Unlock()
+	place, found, rewound := shard.load(at, tag, h, u.Limits, &a)
+	remote := &arrivals{last: s.Last, used: s.Used, sig: u.Limits.sig, tat: s.Arrivals}
+	if !found {
+		place = shard.insert(tag, h, at)
+	} else if !back && !rewound {
+		remote.merge(&a, u.Limits)
+	}
+	place.store(u.Limits, remote)
 }
