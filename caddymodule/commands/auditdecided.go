@@ -38,8 +38,7 @@ func (o *auditOptions) addPast(cmd *cobra.Command) {
 
 // checkPast checks the flags that ask what Caddy decided.
 func (o *auditOptions) checkPast() error {
-	switch {
-	case !o.decided && (len(o.clients) > 0 || o.at != "" || o.requests != ""):
+	if !o.decided && (len(o.clients) > 0 || o.at != "" || o.requests != "") {
 		return errors.New("--client, --at and --requests need --decided")
 	}
 	return nil

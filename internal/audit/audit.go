@@ -72,7 +72,7 @@ type auditor struct {
 
 // Run reads the logs and returns the report. It returns an error if ctx ends, if a
 // log cannot be opened, or if a file is not a log that can be judged
-// (logfile.ErrFormat or logfile.ErrNoUserAgents), or has no request for Options.Hosts
+// (logfile.ErrFormat or ErrNoUserAgents), or has no request for Options.Hosts
 // (ErrHosts). A log that ends too early or is
 // damaged is not an error: the report has a warning.
 func Run(ctx context.Context, o Options) (*Report, error) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -60,15 +59,13 @@ type Crawler struct {
 	Impostor   int64 `json:"impostor"`
 	Unverified int64 `json:"unverified"`
 
-	First *time.Time `json:"first"` // time of the first request; nil if no line has a time
-	Last  *time.Time `json:"last"`
+	Period Period `json:"period"` // from its first to its last request
 	// WorstHalfHour is the largest number of its requests in half an hour.
 	WorstHalfHour int64 `json:"worst_half_hour"`
-	// FirstRead and LastRead are the times of its first and last request for /robots.txt,
-	// and Answers counts those by the status of the response, most first.
-	FirstRead *time.Time `json:"first_read"`
-	LastRead  *time.Time `json:"last_read"`
-	Answers   []Count    `json:"answers"`
+	// Reads is the period from its first to its last request for /robots.txt, and Answers
+	// counts these by the status of the response, most first.
+	Reads   Period  `json:"reads"`
+	Answers []Count `json:"answers"`
 	// Refused has the first requests that would have been refused, at most 5.
 	Refused []Example `json:"refused"`
 }
@@ -244,8 +241,7 @@ func (t *crawlerTally) isSearch() bool { return t.row != nil && t.row.CountsAs(c
 func (t *crawlerTally) report() Crawler {
 	c := t.Crawler
 	c.Addresses, _ = t.addresses.count()
-	period, reads := t.period.report(), t.reads.report()
-	c.First, c.Last, c.FirstRead, c.LastRead = period.From, period.To, reads.From, reads.To
+	c.Period, c.Reads = t.period.report(), t.reads.report()
 	c.Answers, c.WorstHalfHour = t.answers.top(maxNames), t.worst().requests
 	return c
 }

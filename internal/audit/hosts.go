@@ -41,7 +41,7 @@ const (
 // lines of each log that Options.Hosts selects, in lower case, most requests first, at
 // most 5. named is false if none of these requests has a host. It skips logs that can be
 // read only once. It returns an error if a log cannot be opened, or if a file is not a log
-// that can be judged (logfile.ErrFormat or logfile.ErrNoUserAgents).
+// (logfile.ErrFormat).
 func Hosts(o *Options) (main []string, named bool, err error) {
 	counts := counter{}
 	requests, only := int64(0), newHostFilter(o.Hosts)

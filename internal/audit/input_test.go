@@ -49,7 +49,7 @@ func TestLogsThatCannotBeJudged(t *testing.T) {
 		"common": onDisk("common.log"), "caddy": memory("caddy", []byte(caddy)), "nginx": memory("nginx", []byte(nginx)), "hyphens": memory("hyphens", []byte(strings.Repeat(hyphen, 100))), "one line": memory("line", []byte(hyphen)),
 	} {
 		_, err := Run(context.Background(), Options{Files: []logfile.File{file}})
-		if err == nil || !strings.Contains(err.Error(), "has no User-Agents") || !strings.Contains(err.Error(), file.Name) || !errors.Is(err, logfile.ErrNoUserAgents) {
+		if err == nil || !strings.Contains(err.Error(), "has no User-Agents") || !strings.Contains(err.Error(), file.Name) || !errors.Is(err, ErrNoUserAgents) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -69,8 +69,11 @@ const enoughRequests = 100
 // maxUnreadable is the number of unreadable lines in the report.
 const maxUnreadable = 10
 
-// ErrHosts is the error for a log without a request for Options.Hosts.
-var ErrHosts = errors.New("has no request for")
+// Errors for logs that cannot be judged.
+var (
+	ErrHosts        = errors.New("has no request for") // none for Options.Hosts
+	ErrNoUserAgents = errors.New("has no User-Agents: an audit needs them to find out which crawler sent a request")
+)
 
 // count counts the current line of a log, and reports whether it is a request of a
 // client.
@@ -129,14 +132,14 @@ func (c *inputs) check() error {
 		t := &c.each[i]
 		nonEmpty += t.nonEmpty
 		if t.Requests > 0 && t.fields == 0 || t.Requests >= enoughRequests && t.nonEmpty == 0 {
-			return fmt.Errorf("%s %w", l.Name, logfile.ErrNoUserAgents)
+			return fmt.Errorf("%s %w (its format is %s)", l.Name, ErrNoUserAgents, t.Format)
 		}
 		if l.Cut != nil && t.Lines == 0 {
 			return fmt.Errorf("%s: %w", l.Name, l.Cut)
 		}
 	}
 	if c.requests > 0 && nonEmpty == 0 {
-		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrNoUserAgents)
+		return fmt.Errorf("%s %w", c.logs[0].Name, ErrNoUserAgents)
 	}
 	if c.requests == 0 && c.leftOut > 0 {
 		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, c.only)

@@ -220,7 +220,7 @@ func (r *Report) readTable(most int) *table {
 	for i := range r.Crawlers {
 		if c := &r.Crawlers[i]; c.RobotsTxtReads > 0 {
 			answers := words.Map(c.Answers, func(n Count) string { return n.Name + " × " + words.Count(n.Requests) })
-			t.add(c.Label(), c.RobotsTxtReads, c.FirstRead, c.LastRead, strings.Join(answers, ", "))
+			t.add(c.Label(), c.RobotsTxtReads, c.Reads.From, c.Reads.To, strings.Join(answers, ", "))
 		}
 	}
 	return t

@@ -44,11 +44,8 @@ type Log struct {
 	first int64 // time of the first request; 0 if not known
 }
 
-// Errors for files that are not access logs which can be judged.
-var (
-	ErrFormat       = errors.New("has no known format: write Caddy's, combined or nginx's JSON")
-	ErrNoUserAgents = errors.New("has no User-Agents: an audit needs them to find out which crawler sent a request")
-)
+// ErrFormat is the error for a file that is no access log.
+var ErrFormat = errors.New("has no known format: write Caddy's, combined or nginx's JSON")
 
 // sampleLines is the number of lines at the beginning of a file by which its format
 // is detected.
@@ -119,16 +116,13 @@ func readSample(r io.Reader) (sample [][]byte, read io.Reader, err error) {
 // setFormat sets the format of a log with a sample of its lines.
 func (l *Log) setFormat(sample [][]byte) error {
 	l.Format = logformat.Detect(sample, l.zone)
-	if l.Format == nil {
-		if problem := logformat.Mismatch(sample[0]); problem != logformat.None {
-			return fmt.Errorf("%s %w. Its first line %s", l.Name, ErrFormat, problem)
-		}
-		return fmt.Errorf("%s %w", l.Name, ErrFormat)
+	if l.Format != nil {
+		return nil
 	}
-	if !l.Format.HasUserAgents() {
-		return fmt.Errorf("%s %w (its format is %s)", l.Name, ErrNoUserAgents, l.Format.Name())
+	if problem := logformat.Mismatch(sample[0]); problem != logformat.None {
+		return fmt.Errorf("%s %w. Its first line %s", l.Name, ErrFormat, problem)
 	}
-	return nil
+	return fmt.Errorf("%s %w", l.Name, ErrFormat)
 }
 
 // Next reads and parses the next line. It returns false at the end.

@@ -221,7 +221,6 @@ func TestErrors(t *testing.T) {
 		"no client": {file: inMemory("x.log", `300.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "-"`+"\n", new(int)),
 			want: "x.log has no known format: write Caddy's, combined or nginx's JSON. Its first line has no client where the log has it"},
 		"no log":     {file: inMemory("x.log", "a b c\n", new(int)), want: "x.log has no known format: write Caddy's"},
-		"no agents":  {file: inMemory("x.log", "192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n", new(int)), want: "x.log has no User-Agents"},
 		"bad gzip":   {file: inMemory("x.log", "\x1f\x8b\x00", new(int)), want: "x.log: "},
 		"not opened": {file: File{Name: "x.log", Open: func() (io.ReadCloser, error) { return nil, broken }}, want: "broken"},
 		"not read":   {file: File{Name: "x.log", Open: func() (io.ReadCloser, error) { return io.NopCloser(failing{broken}), nil }}, want: "x.log: broken"},

@@ -25,8 +25,6 @@ type commonLog struct {
 	buf               []byte // of strings that had escapes
 }
 
-func (p *commonLog) hasAgents() bool { return p.agents }
-
 func (p *commonLog) name() string {
 	if p.agents {
 		return "combined"

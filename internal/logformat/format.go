@@ -25,8 +25,6 @@ type parser interface {
 	parse(line []byte, e *Entry) Problem
 	// name returns the name of the format for reports.
 	name() string
-	// hasAgents reports whether the format has User-Agents.
-	hasAgents() bool
 }
 
 // Detect returns the format of a log by a sample of its first lines, and nil if no
@@ -86,9 +84,6 @@ func count(p parser, sample [][]byte) int {
 // Name returns the name of the format: caddy-json, caddy-console, common, combined or
 // nginx-json. It may depend on the lines parsed so far.
 func (f *Format) Name() string { return f.main.name() }
-
-// HasUserAgents reports whether the format has User-Agents.
-func (f *Format) HasUserAgents() bool { return f.main.hasAgents() }
 
 // Parse parses a line without its line end into e, which must have been reset.
 func (f *Format) Parse(line []byte, e *Entry) Problem {

@@ -16,7 +16,6 @@ import (
 type jsonLog struct {
 	times   timeParser
 	nginx   bool   // the log is nginx's: a request needs no object "request"
-	agents  bool   // a line had a User-Agent, or the place for one
 	console bool   // the last line was from the console encoder
 	timeKey string // the key of the time, if it is not one of the usual keys
 	walk    object
@@ -38,10 +37,6 @@ func (p *jsonLog) name() string {
 	}
 	return "caddy-json"
 }
-
-// hasAgents returns true for Caddy's logs: whether the User-Agent was removed shows only
-// in the lines.
-func (p *jsonLog) hasAgents() bool { return p.agents || !p.nginx }
 
 // jsonLine is what is known of a line while it is parsed.
 type jsonLine struct {
@@ -327,7 +322,6 @@ func (p *jsonLog) finish() Problem {
 	case len(e.UserAgents) == 0:
 		e.UserAgents = append(e.UserAgents, "")
 	}
-	p.agents = p.agents || l.agent
 	if e.Timed && e.Lasted && e.Resolution < int64(time.Second) { // the time of a request's end
 		e.At -= e.Duration
 		e.Begun = true
