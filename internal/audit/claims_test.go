@@ -125,7 +125,7 @@ func TestImpostorsAreNoSearchEngines(t *testing.T) {
 func TestClaimsAreNotExempt(t *testing.T) {
 	log := strings.ReplaceAll(claimsLog, "192.0.2.9", "10.0.0.2") // can't be verified
 	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log))}, Sites: claimsSite(t, &operator{}, claimsTime), Verify: true, Now: func() time.Time { return claimsTime }})
-	if f, c := findingOf(r, "search_refused"), crawlerOf(t, r, "ListBot"); c.ClaimsRefused != 1 || c.VerifiedRefused != 0 || f.Paste != "" || !strings.Contains(f.Change, "change nothing") {
+	if f, c := findingOf(r, "search_refused"), crawlerOf(t, r, "ListBot"); c.ClaimsRefused != 1 || c.VerifiedRefused != 0 || f.Paste != "" || !strings.Contains(f.Text, "change nothing") {
 		t.Errorf("%+v %+v", f, c)
 	}
 }

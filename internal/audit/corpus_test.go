@@ -39,8 +39,8 @@ func TestCorpusCombined(t *testing.T) {
 		return
 	}
 	r := mustRun(t, Options{Files: []logfile.File{file}, Sites: oneSite("User-agent: *\nDisallow: /images/\nUser-agent: bingbot\nDisallow: /blog/tags/\n")})
-	if r.Lines != 10_000 || r.Requests != 9_999 || r.Unreadable != 1 || r.Bytes != 2_747_282_505 {
-		t.Errorf("%d lines, %d requests, %d unreadable, %d octets", r.Lines, r.Requests, r.Unreadable, r.Bytes)
+	if r.Lines != 10_000 || r.Requests != 9_999 || r.Unreadable != 1 || r.Costs.All.Octets != 2_747_282_505 {
+		t.Errorf("%d lines, %d requests, %d unreadable, %d octets", r.Lines, r.Requests, r.Unreadable, r.Costs.All.Octets)
 	}
 	if r.Addresses < 1_474*97/100 || r.Addresses > 1_474*103/100 || !r.Estimated {
 		t.Errorf("%d addresses, %v", r.Addresses, r.Estimated)
@@ -63,8 +63,8 @@ func TestCorpusNginx(t *testing.T) {
 		return
 	}
 	r := mustRun(t, Options{Files: []logfile.File{file}})
-	if r.Lines != 1_212 || r.Requests != 1_210 || r.Other != 2 || r.Bytes != 1_834_668 || crawlerOf(t, r, "AhrefsBot").Requests != 61 || crawlerOf(t, r, "Googlebot").Requests != 24 {
-		t.Errorf("%d lines, %d requests, %d other, %d octets", r.Lines, r.Requests, r.Other, r.Bytes)
+	if r.Lines != 1_212 || r.Requests != 1_210 || r.Other != 2 || r.Costs.All.Octets != 1_834_668 || crawlerOf(t, r, "AhrefsBot").Requests != 61 || crawlerOf(t, r, "Googlebot").Requests != 24 {
+		t.Errorf("%d lines, %d requests, %d other, %d octets", r.Lines, r.Requests, r.Other, r.Costs.All.Octets)
 	}
 }
 
@@ -75,8 +75,8 @@ func TestCorpusVirtualHosts(t *testing.T) {
 		return
 	}
 	r := mustRun(t, Options{Files: []logfile.File{file}})
-	if r.Lines != 801 || r.Requests != 748 || r.Other != 53 || r.Bytes != 157_218_027 || r.Addresses != 5 {
-		t.Errorf("%d lines, %d requests, %d other, %d octets, %d addresses", r.Lines, r.Requests, r.Other, r.Bytes, r.Addresses)
+	if r.Lines != 801 || r.Requests != 748 || r.Other != 53 || r.Costs.All.Octets != 157_218_027 || r.Addresses != 5 {
+		t.Errorf("%d lines, %d requests, %d other, %d octets, %d addresses", r.Lines, r.Requests, r.Other, r.Costs.All.Octets, r.Addresses)
 	}
 	if len(r.Hosts) != 2 || r.Hosts[0].Name != "farmwork.app" || r.Hosts[0].Requests != 600 || r.Hosts[1].Requests != 148 {
 		t.Errorf("%+v", r.Hosts)

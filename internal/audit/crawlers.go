@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -34,9 +35,7 @@ type Crawler struct {
 	// their own.
 	Rest bool `json:"rest,omitempty"`
 
-	Requests int64   `json:"requests"`
-	Bytes    int64   `json:"bytes"`   // octets of the responses
-	Seconds  float64 `json:"seconds"` // that they took; 0 if the log has no durations
+	cost.Sum // of its requests
 	// Addresses is the number of different client addresses.
 	Addresses int64 `json:"addresses"`
 	// Denied is the number of requests that would have got 403 or 404. Throttled is
@@ -147,9 +146,9 @@ func (c *crawlers) moveToRest(keep int) {
 	}
 }
 
-// counts returns the counts of requests and octets that add up.
+// counts returns the counts of requests that add up.
 func (t *crawlerTally) counts() []*int64 {
-	return []*int64{&t.Requests, &t.Bytes, &t.Denied, &t.Throttled, &t.VerifiedRefused, &t.ClaimsRefused, &t.RobotsTxtReads,
+	return []*int64{&t.Denied, &t.Throttled, &t.VerifiedRefused, &t.ClaimsRefused, &t.RobotsTxtReads,
 		&t.Verified, &t.Impostor, &t.Unverified}
 }
 
@@ -159,7 +158,7 @@ func (t *crawlerTally) add(o *crawlerTally) {
 	for i, n := range t.counts() {
 		*n += *from[i]
 	}
-	t.Seconds += o.Seconds
+	t.Add(o.Sum)
 	for name, n := range o.answers.counts {
 		*t.answers.of(name) += *n
 	}
@@ -176,8 +175,7 @@ func (t *crawlerTally) add(o *crawlerTally) {
 func (c *crawlers) count(e *logformat.Entry, v *Judged) *crawlerTally {
 	d := v.now()
 	t := c.of(&d.Agent)
-	t.Requests++
-	t.Bytes += e.Bytes
+	t.Add(v.Sum)
 	countIf(&t.Verified, d.Claim.State == claim.Verified)
 	countIf(&t.Impostor, d.Claim.State == claim.Impostor)
 	countIf(&t.Unverified, d.Claim.State == claim.Unverified)

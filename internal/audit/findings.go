@@ -36,8 +36,6 @@ type Finding struct {
 	// Paste is the text for that place; "" if there is none. It never disallows
 	// anything to a search engine, and never exempts a crawler that is not verified.
 	Paste string `json:"paste,omitempty"`
-
-	harmless bool // although Change is not empty
 }
 
 // findings returns the findings of a report.
@@ -70,13 +68,9 @@ func (a *auditor) findings(r *Report) []Finding {
 			Change: "To see which changes would have saved how much, run this command again with --suggest."})
 	}
 	list = append(list, a.neverApplied(r))
-	harm := func(f Finding) int {
-		if f.harmless || f.Change == "" {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(list, func(f, g Finding) int { return cmp.Compare(harm(g), harm(f)) })
+	harms := func(f Finding) bool { return f.Change != "" }
+	harmless := slices.DeleteFunc(slices.Clone(list), harms)
+	list = append(slices.DeleteFunc(list, func(f Finding) bool { return !harms(f) }), harmless...)
 	if r.Strangers.Few && len(disguised) > 0 { // before what it is about
 		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.strangers.tooFew()})
 	}
@@ -86,7 +80,7 @@ func (a *auditor) findings(r *Report) []Finding {
 // costs returns sentences about what costs much.
 func (r *Report) costs() (list []string) {
 	if c := r.dearest(); c != nil {
-		list = append(list, fmt.Sprintf("Of all robots, %s cost most: %s.", cmp.Or(c.Name, "clients without a User-Agent"), r.parts(c.sum())))
+		list = append(list, fmt.Sprintf("Of all robots, %s cost most: %s.", cmp.Or(c.Name, "clients without a User-Agent"), r.parts(c.Sum)))
 	}
 	if row := r.dearestPath(); row != nil {
 		list = append(list, fmt.Sprintf("Of all paths, %s cost most: %s.", row.Pattern, r.parts(row.Sum)))
@@ -278,7 +272,7 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	case a.claims != nil && !a.claims.worked.Load():
 		f.Change = "No crawler could be verified, because neither the published lists nor DNS answered: run this command again when they do."
 	case r.Verified:
-		f.Change, f.harmless = "None of these clients is verified, so this harms no search engine that is known: change nothing for them.", true
+		f.Text += " None of these clients is verified, so this harms no search engine that is known: change nothing for them."
 	default:
 		f.Change = "Anybody can call themselves a search engine: before you change anything, run this command again with --verify."
 	}

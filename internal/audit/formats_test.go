@@ -34,8 +34,8 @@ func TestFormats(t *testing.T) {
 			if in := r.Inputs[0]; in.Format != c.format {
 				t.Errorf("format %s, want %s", in.Format, c.format)
 			}
-			if r.People != 4 || r.Robots != 10 || r.Bytes != 120+5120+900+901+5120+12+100+100+7000+44+10 || r.Addresses != 8 {
-				t.Errorf("%d of people, %d of robots, %d octets, %d addresses", r.People, r.Robots, r.Bytes, r.Addresses)
+			if r.People != 4 || r.Robots != 10 || r.Costs.All.Octets != 120+5120+900+901+5120+12+100+100+7000+44+10 || r.Addresses != 8 {
+				t.Errorf("%d of people, %d of robots, %d octets, %d addresses", r.People, r.Robots, r.Costs.All.Octets, r.Addresses)
 			}
 			if w := r.WouldHave; w.Denied != 2 || w.Throttled != 1 || w.Refused != 3 || w.Search != 1 || w.Judged != 14 || !w.Known {
 				t.Errorf("would have %+v", w)

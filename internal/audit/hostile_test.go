@@ -138,8 +138,8 @@ func fuzzed(t *testing.T, head string, data []byte) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if sum != r.Robots || r.WouldHave.Refused > r.Robots || r.Bytes < 0 {
-		t.Errorf("the crawlers have %d of %d requests of robots; %d refused, %d octets", sum, r.Robots, r.WouldHave.Refused, r.Bytes)
+	if sum != r.Robots || r.WouldHave.Refused > r.Robots || r.Costs.All.Octets < 0 {
+		t.Errorf("the crawlers have %d of %d requests of robots; %d refused, %d octets", sum, r.Robots, r.WouldHave.Refused, r.Costs.All.Octets)
 	}
 	b, err := json.Marshal(r)
 	if err != nil || !utf8.Valid(b) {

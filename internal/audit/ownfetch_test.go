@@ -26,8 +26,8 @@ func TestOwnFetchesAreNotCounted(t *testing.T) {
 	if r.Lines != 5 || r.Other != 2 || r.Requests != 3 || r.Robots != 3 || r.People != 0 || r.Addresses != 1 || len(r.Crawlers) != 1 || r.WouldHave.Judged != 3 {
 		t.Errorf("%d lines, %d other, %d requests, %d addresses, crawlers %+v", r.Lines, r.Other, r.Requests, r.Addresses, r.Crawlers)
 	}
-	if in := r.Inputs[0]; in.Lines != 5 || in.Requests != 3 || *r.Period.From != *without.Period.From || r.Bytes != without.Bytes {
-		t.Errorf("%+v, period %v, %d octets; want period %v, %d octets", in, r.Period, r.Bytes, without.Period, without.Bytes)
+	if in := r.Inputs[0]; in.Lines != 5 || in.Requests != 3 || *r.Period.From != *without.Period.From || r.Costs.All.Octets != without.Costs.All.Octets {
+		t.Errorf("%+v, period %v, %d octets; want period %v, %d octets", in, r.Period, r.Costs.All.Octets, without.Period, without.Costs.All.Octets)
 	}
 	if !warned(r, "own_fetches") || warned(without, "own_fetches") {
 		t.Errorf("warnings %v, and without such fetches %v", r.Warnings, without.Warnings)

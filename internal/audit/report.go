@@ -43,8 +43,6 @@ type Report struct {
 	People int64 `json:"people"`
 	// Robots is the number of all other requests: Requests - People.
 	Robots int64 `json:"robots"`
-	// Bytes is the number of octets of all responses, as far as the log has it.
-	Bytes int64 `json:"bytes"`
 	// Addresses is the number of different client addresses.
 	Addresses int64 `json:"addresses"`
 	// Period has the times of the first and the last request.
@@ -302,19 +300,14 @@ func (r *Report) dearest() *Crawler {
 	var dearest *Crawler
 	for i := range r.Crawlers {
 		c := &r.Crawlers[i]
-		if !c.Rest && c.Class != crawler.Probe.String() && (dearest == nil || c.sum().Share(r.Costs.All) > dearest.sum().Share(r.Costs.All)) {
+		if !c.Rest && c.Class != crawler.Probe.String() && (dearest == nil || c.Share(r.Costs.All) > dearest.Share(r.Costs.All)) {
 			dearest = c
 		}
 	}
-	if dearest == nil || dearest.Requests < blamed || dearest.sum().Share(r.Costs.All) < dear {
+	if dearest == nil || dearest.Requests < blamed || dearest.Share(r.Costs.All) < dear {
 		return nil
 	}
 	return dearest
-}
-
-// sum returns what the crawler's requests cost.
-func (c *Crawler) sum() cost.Sum {
-	return cost.Sum{Requests: c.Requests, Octets: c.Bytes, Seconds: c.Seconds}
 }
 
 // dearestPath returns the path that costs most, under the same conditions.

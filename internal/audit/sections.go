@@ -122,7 +122,7 @@ func (r *Report) crawlerTable(most int) *table {
 		">worst half hour", ">robots.txt", ">addresses", verified(">verified"), verified(">of these refused"), verified(">impostor"))
 	for i := range r.Crawlers {
 		c := &r.Crawlers[i]
-		t.add(c.Label(), c.Class, strings.Join(c.Purposes, ", "), c.Requests, words.Octets(c.Bytes), words.Seconds(c.Seconds), c.Denied, c.Throttled,
+		t.add(c.Label(), c.Class, strings.Join(c.Purposes, ", "), c.Requests, words.Octets(c.Octets), words.Seconds(c.Seconds), c.Denied, c.Throttled,
 			c.WorstHalfHour, c.RobotsTxtReads, c.Addresses, c.Verified, c.VerifiedRefused, c.Impostor)
 	}
 	if r.Estimated {

@@ -29,13 +29,11 @@ const maxDays = 400
 // traffic counts requests and their responses.
 type traffic struct {
 	people int64
-	octets int64
 	days   map[int64]*Day // by their number since 1970
 }
 
 // count counts a request of a person or of a robot.
 func (t *traffic) count(e *logformat.Entry, isPerson bool) {
-	t.octets += e.Bytes
 	countIf(&t.people, isPerson)
 	if e.Timed {
 		day := t.at(e.At)
@@ -63,7 +61,7 @@ func (t *traffic) at(nanos int64) *Day {
 
 // report adds the traffic to the report.
 func (t *traffic) report(r *Report) {
-	r.People, r.Robots, r.Bytes, r.Days = t.people, r.Requests-t.people, t.octets, []Day{}
+	r.People, r.Robots, r.Days = t.people, r.Requests-t.people, []Day{}
 	for _, n := range slices.Sorted(maps.Keys(t.days)) {
 		r.Days = append(r.Days, *t.days[n])
 	}
@@ -180,7 +178,6 @@ func costOf(e *logformat.Entry) cost.Sum {
 // countRobot adds the costs of a request of a robot to those of its crawler and its
 // path.
 func (c *costs) countRobot(v *Judged, m mask.Masker) {
-	v.crawler.Seconds += v.Seconds
 	c.Robots.Add(v.Sum)
 	target := v.Target
 	if v.now().Layer == managed.HiddenLayer && !m.Full { // hidden paths must not be shown

@@ -13,7 +13,7 @@ func clientAddress(s string) (addr string, ok bool) {
 		return s, true
 	}
 	s, _, _ = strings.Cut(strings.Trim(s, `"'`), ",")
-	if s == "" || strings.ContainsFunc(s, isNoAddress) && !strings.Contains(s, "%") {
+	if s == "" || strings.Trim(s, "0123456789abcdefABCDEF.:[]") != "" && !strings.Contains(s, "%") {
 		return "", false
 	}
 	inside, port, bracketed := strings.Cut(s, "]")
@@ -36,11 +36,6 @@ func clientAddress(s string) (addr string, ok bool) {
 		return a.Unmap().String(), true
 	}
 	return s, true
-}
-
-// isNoAddress reports whether a rune is in no address, port or bracket.
-func isNoAddress(r rune) bool {
-	return !('0' <= r && r <= '9' || 'a' <= r && r <= 'f' || 'A' <= r && r <= 'F' || strings.ContainsRune(".:[]", r))
 }
 
 // isIPv4 reports whether s is an IPv4 address, without a port.
@@ -149,7 +144,7 @@ func (e *Entry) setTarget() Problem {
 		return None
 	}
 	n := strings.Index(t, "://")
-	if n <= 0 || strings.ContainsFunc(t[:n], isNoScheme) {
+	if n <= 0 || strings.Trim(t[:n], schemeOctets) != "" {
 		return None
 	}
 	authority, path := t[n+len("://"):], "/"
@@ -171,7 +166,5 @@ func (e *Entry) setTarget() Problem {
 	return None
 }
 
-// isNoScheme reports whether a rune is in no scheme of a URL.
-func isNoScheme(r rune) bool {
-	return !('a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '+' || r == '-' || r == '.')
-}
+// schemeOctets are those of schemes of URLs.
+const schemeOctets = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
