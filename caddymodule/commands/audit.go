@@ -128,10 +128,8 @@ func parseZone(s string) (*time.Location, error) {
 	case s == "Local" || s == "local":
 		return time.Local, nil
 	case s[0] == '+' || s[0] == '-':
-		for _, layout := range []string{"-07:00", "-0700", "-07"} {
-			if t, err := time.Parse(layout, s); err == nil {
-				return t.Location(), nil
-			}
+		if t, err := time.Parse("-07:00", s); err == nil {
+			return t.Location(), nil
 		}
 	default:
 		if l, err := time.LoadLocation(s); err == nil {

@@ -49,7 +49,7 @@ type Difference struct {
 	Was      verdict.Verdict `json:"was"`      // by Site.Was
 	Now      verdict.Verdict `json:"now"`      // by Site.Robots
 	Requests int64           `json:"requests"`
-	Examples []Example       `json:"examples"` // at most 3
+	Example  Example         `json:"example"` // the first of the requests
 }
 
 // against compares the verdicts of two sets of sites.
@@ -67,11 +67,8 @@ type differenceKey struct {
 	now, was verdict.Verdict
 }
 
-// Limits for differences.
-const (
-	maxDifferences = 500
-	maxDifferent   = 3 // examples of each difference
-)
+// maxDifferences is the largest number of differences that are told apart.
+const maxDifferences = 500
 
 // count compares the two verdicts on a request.
 func (g *against) count(v *Judged) {
@@ -119,20 +116,16 @@ func (g *against) add(v *Judged, agent *crawler.Agent) {
 			return
 		}
 		key.crawler = strings.Clone(name)
+		example := v.example(g.mask, now)
+		if was.Layer == managed.HiddenLayer.String() && !g.mask.Full { // as of now
+			example.Target = mask.Hidden
+		}
 		*list = append(*list, Difference{
-			Crawler: key.crawler, Class: agent.SentClass().String(), Purposes: purposes, Was: was, Now: now, Examples: []Example{},
+			Crawler: key.crawler, Class: agent.SentClass().String(), Purposes: purposes, Was: was, Now: now, Example: example,
 		})
 		g.differences[key] = i
 	}
-	d := &(*list)[i]
-	d.Requests++
-	if len(d.Examples) < maxDifferent {
-		e := v.example(g.mask, now)
-		if was.Layer == managed.HiddenLayer.String() && !g.mask.Full { // as of now
-			e.Target = mask.Hidden
-		}
-		d.Examples = append(d.Examples, e)
-	}
+	(*list)[i].Requests++
 }
 
 // finish returns the comparison.
