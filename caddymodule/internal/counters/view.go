@@ -262,6 +262,15 @@ func (s SiteCounts) Total() (n uint64) {
 	return n
 }
 
+// Add adds other to s.
+func (s *SiteCounts) Add(other SiteCounts) {
+	for action, count := range other.Actions {
+		s.Actions[action] += count
+	}
+	s.People += other.People
+	s.Strangers += other.Strangers
+}
+
 // Decided returns the total counts of each site of the configuration, in no order.
 func (c *Counters) Decided() []SiteCounts {
 	c.mu.Lock()

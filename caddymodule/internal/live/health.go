@@ -77,15 +77,12 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		}
 	}
 	health.Sections = r.sections(scope)
-	for _, more := range [][]statusapi.Problem{r.modeProblems(scope), r.droppedProblems(scope), r.busyProblems(scope), r.mistakenProblems(scope),
-		hosts.Problems(), places, r.monitorProblems(scope)} {
-		health.Problems = append(health.Problems, more...)
-	}
+	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.droppedProblems(scope), r.busyProblems(scope),
+		r.mistakenProblems(scope), hosts.Problems(), places, r.monitorProblems(scope), r.handlerProblems(scope))...)
 	health.Problems = append(health.Problems, r.claimProblems(scope, health.Problems)...)
 	if scope.All() {
 		r.addShared(health, now)
 	}
-	health.Problems = append(health.Problems, r.handlerProblems(scope)...)
 	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
 		return cmp.Or(before(a.Severity != statusapi.Remark, b.Severity != statusapi.Remark), before(!a.Tenant, !b.Tenant), strings.Compare(a.Severity, b.Severity),
 			before(a.Kind == reachedLimit, b.Kind == reachedLimit), // what follows from it is below

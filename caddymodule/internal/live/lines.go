@@ -33,35 +33,31 @@ func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (*st
 			in[p.id] = new(*p)
 		}
 	}
-	answer, tokens := &statusapi.Lines{Page: page, Lines: []statusapi.Line{}}, make(map[*inForce]map[string][]string)
+	answer := &statusapi.Lines{Page: page, Lines: []statusapi.Line{}}
 	for i := range list {
 		n := &list[i]
-		p := in[shared.idOf(n)]
-		if p != nil && tokens[p] == nil {
-			tokens[p] = p.tokens()
-		}
-		answer.Lines = append(answer.Lines, p.line(n, tokens[p][n.Group]))
+		answer.Lines = append(answer.Lines, in[shared.idOf(n)].line(n))
 	}
 	return answer, nil
 }
 
-// line describes a line that n counts. p has it, or is nil. tokens are those of its group.
-func (p *inForce) line(n *counters.LineCount, tokens []string) statusapi.Line {
+// line describes a line that n counts. p has it, or is nil.
+func (p *inForce) line(n *counters.LineCount) statusapi.Line {
 	line := statusapi.Line{
 		Origin: n.Origin.String(), Site: n.Site, Layer: n.Layer.String(), Number: n.Number, Group: n.Group, Rule: n.Text,
-		Reason: n.Reason.String(), Tokens: tokens, LineCounts: n.LineCounts,
+		Reason: n.Reason.String(), Tokens: []string{}, LineCounts: n.LineCounts,
 	}
 	if line.Rule == "" && !n.Layer.Info().Secret {
 		line.Rule = n.Reason.Info().Field
 	}
-	switch {
-	case n.Group == "":
-		line.Tokens = []string{}
-	case tokens == nil:
+	if n.Group != "" {
 		line.Tokens = []string{n.Group}
 	}
 	if p == nil {
 		return line
+	}
+	if group := p.group(n); group != nil {
+		line.Tokens = first(group.Tokens())
 	}
 	line.OriginID, line.File = p.id.String(), p.Rules.FileOf(n.Layer)
 	if place := p.placeOf(n); place != nil {
@@ -98,13 +94,13 @@ func (s sharedFiles) idOf(n *counters.LineCount) originID {
 	return originIDOf(n.Source, n.Origin)
 }
 
-// tokens returns the product tokens of each group, by the group's first one.
-func (p *inForce) tokens() map[string][]string {
-	tokens := make(map[string][]string)
-	for _, g := range p.Rules.File().Groups() {
-		tokens[g.Token()] = first(g.Tokens())
+// group returns the group of the line that n counts; nil if it is in none, or the file does not
+// have the group any more.
+func (p *inForce) group(n *counters.LineCount) *robots.Group {
+	if n.Group == "*" {
+		return p.Rules.File().Star()
 	}
-	return tokens
+	return p.Rules.File().Named(n.Group)
 }
 
 // countsOf returns the counts of lines that are in force, summed over the origins.
@@ -208,11 +204,7 @@ func (p *inForce) hasLine(n *counters.LineCount) (text string, found bool) {
 	if info := n.Layer.Info(); !info.Published {
 		return "", !info.ByText || p.placeOf(n) != nil
 	}
-	group := p.Rules.File().Star()
-	if n.Group != "*" {
-		group = p.Rules.File().Named(n.Group)
-	}
-	if group != nil {
+	if group := p.group(n); group != nil {
 		for _, line := range p.countsIn(group, n.Group, map[counters.LineID]counters.LineCount{n.ID: *n}) {
 			return line.Text, true
 		}

@@ -32,10 +32,11 @@ func (r *Reporter) Summary(scope statusapi.Scope, query statusapi.SummaryQuery) 
 		row.Mode, row.Overridden = handlers.mode(row.Name, row.Pattern)
 	}
 	rows = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return row.Mode == modeOff && !row.Any })
+	states := make(siteStates)
 	for i := range rows {
 		s.Modes[rows[i].Mode]++
+		states.at(rows[i].Name)
 	}
-	states := newSiteStates(rows)
 	health := r.health(scope, func(p *inForce, kind string) {
 		outcome := p.Rules.Outcome().String()
 		s.Origins.Origins++
@@ -128,14 +129,6 @@ type siteState struct{ outcome, kind string }
 
 // siteStates has the states of sites and hosts, by siteName.
 type siteStates map[string]*siteState
-
-func newSiteStates(rows []statusapi.Site) siteStates {
-	states, list := make(siteStates, len(rows)), make([]siteState, len(rows))
-	for i := range rows {
-		states[siteName(rows[i].Name)] = &list[i]
-	}
-	return states
-}
 
 // at returns the state of a site, and adds it if there is none.
 func (s siteStates) at(site string) *siteState {

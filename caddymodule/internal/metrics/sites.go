@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 var (
@@ -40,33 +41,28 @@ func sendSites(reports []*siteReport, send Sender) {
 	}
 	counts := reports[0].Decided()
 	named := chooseSites(counts, reports[0].most)
-	type key struct{ name, action string }
-	decided, people, checked := make(map[key]uint64), make(map[string]uint64), make(map[string]uint64)
+	sums := make(map[string]*counters.SiteCounts)
 	for _, n := range counts {
 		name := n.Site
 		if named[name] == 0 {
 			name = counters.OtherSites
 		}
+		if sums[name] == nil {
+			sums[name] = &counters.SiteCounts{Actions: make(map[string]uint64)}
+		}
+		sums[name].Add(n)
+	}
+	for name, n := range sums {
+		sendCount := func(d *prometheus.Desc, count uint64, labels ...string) {
+			if count > 0 || name != counters.OtherSites {
+				send(d, float64(count), labels...)
+			}
+		}
 		for action, count := range n.Actions {
-			decided[key{name, action}] += count
+			sendCount(siteDecisions, count, name, action)
 		}
-		people[name] += n.People
-		checked[name] += n.Strangers
-	}
-	for k, n := range decided {
-		if n > 0 || k.name != counters.OtherSites {
-			send(siteDecisions, float64(n), k.name, k.action)
-		}
-	}
-	for name, n := range people {
-		if n > 0 || name != counters.OtherSites {
-			send(sitePeople, float64(n), name)
-		}
-	}
-	for name, n := range checked {
-		if n > 0 || name != counters.OtherSites {
-			send(siteStrangers, float64(n), name)
-		}
+		sendCount(sitePeople, n.People, name)
+		sendCount(siteStrangers, n.Strangers, name)
 	}
 }
 
@@ -97,24 +93,17 @@ var (
 	accidents = NewLive(prometheus.GaugeValue, sendAccidents, accidentCount, sheddingCount)
 )
 
-// accidentReport counts the accidents of each kind.
-type accidentReport struct{ count func() map[string]int }
-
-// shedding is the kind of accident that has a metric of its own, because it may be
-// usual at a site.
-const shedding = "shedding"
-
 // ReportAccidents reports how many accidents of each kind there are, until stop is
 // called, in place of the report of an earlier call.
 func ReportAccidents(count func() map[string]int) (stop func()) {
-	return accidents.Report(0, &accidentReport{count})
+	return accidents.Report(0, &count)
 }
 
 // sendAccidents sends the metric of the newest report.
-func sendAccidents(reports []*accidentReport, send Sender) {
+func sendAccidents(reports []*func() map[string]int, send Sender) {
 	for _, report := range reports {
-		for kind, n := range report.count() {
-			if kind == shedding {
+		for kind, n := range (*report)() {
+			if kind == statusapi.Busy { // has a metric of its own, because it may be usual at a site
 				send(sheddingCount, float64(n))
 				continue
 			}
