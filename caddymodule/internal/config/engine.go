@@ -33,10 +33,8 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 	if s.SourceKind() == SourceInline {
 		r.SourceFile, r.SourceLine = cmp.Or(s.Source.File, "source inline"), s.Source.Line
 	}
-	for _, known := range s.KnownSteps() {
-		if _, ok := known.(step.Budgeter); ok {
-			r.StepBudgets = true
-		}
+	for range loaded[step.Budgeter](s) {
+		r.StepBudgets = true
 	}
 	r.Grace = judge.GraceOff
 	for _, follower := range loaded[step.Follower](s) {
@@ -58,10 +56,8 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 func (s *Settings) id() string {
 	same := *s
 	same.Places, same.Off = nil, nil
-	for name, known := range s.KnownSteps() {
-		if _, refuses := known.(step.Placed); refuses {
-			same.Places = same.Places.with(Places{name: s.Places[name]})
-		}
+	for name := range loaded[step.Placed](s) {
+		same.Places = same.Places.with(Places{name: s.Places[name]})
 	}
 	if s.SourceKind() != SourceInline { // of which the engine needs the lines
 		same.Source = nil

@@ -106,16 +106,6 @@ func isDefault(name string) bool {
 	return s != nil && s.Info().Default
 }
 
-// asks reports whether requests are questions of another proxy, for one of some steps.
-func asks(steps caddy.ModuleMap) bool {
-	for name := range steps {
-		if s := step.New(name); s != nil && s.Info().Asked {
-			return true
-		}
-	}
-	return false
-}
-
 // withDefaultSteps returns the steps of the settings, with those that are on by default, and
 // off neither here nor in the defaults, which may be nil.
 func (s *Settings) withDefaultSteps(defaults *Settings) caddy.ModuleMap {
@@ -128,9 +118,10 @@ func (s *Settings) withDefaultSteps(defaults *Settings) caddy.ModuleMap {
 			off = append(slices.Clip(off), s.Info().Replaces)
 		}
 	}
+	asked := (&Settings{Steps: all}).AskedBy() != ""
 	for _, name := range step.Names(false) {
 		info := step.New(name).Info()
-		if !info.Default || all[name] != nil || slices.Contains(off, name) || info.NeedsResponse && asks(all) {
+		if !info.Default || all[name] != nil || slices.Contains(off, name) || info.NeedsResponse && asked {
 			continue
 		}
 		if all == nil {
