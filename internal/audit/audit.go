@@ -58,7 +58,6 @@ type auditor struct {
 	crawlers    crawlers
 	people      people
 	strangers   *strangers
-	traffic     traffic
 	reliability reliability
 	outcomes    outcomes
 	costs       costs
@@ -172,7 +171,6 @@ func isRead(e *logformat.Entry) bool {
 // countRequest counts a request, whose verdict may still change by a limit of the pace.
 func (a *auditor) countRequest(e *logformat.Entry, v *Judged) {
 	isPerson := v.now().Agent.Class == crawler.Person
-	a.traffic.count(e, isPerson)
 	a.costs.All.Add(v.Sum)
 	a.outcomes.countRequest(v)
 	v.host.Requests++
@@ -210,7 +208,6 @@ func (a *auditor) settle(v *Judged) {
 		now.source.countRuling(now, v)
 		if now.Action != judge.Pass {
 			a.outcomes.countRefused(v)
-			a.traffic.countRefused(v)
 			v.host.Refused++
 			v.crawler.countRefused(v, a.mask)
 		}

@@ -12,6 +12,9 @@ import (
 // otherName stands for all names that are not counted separately.
 const otherName = "other"
 
+// maxNames is the most names in a counter.
+const maxNames = 1000
+
 // counter counts requests by name. When it has maxNames names, it counts further names
 // as other.
 type counter struct {

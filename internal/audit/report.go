@@ -64,13 +64,12 @@ type Report struct {
 	RobotsLines []Line `json:"robots_lines"`
 	// Hosts is ordered by Requests, most first. It is empty if the log has no hosts.
 	Hosts []Host `json:"hosts"`
+
 	// Browsers, Systems and Devices count the requests of People, most first. The
 	// last element may be named "other".
 	Browsers []Count `json:"browsers"`
 	Systems  []Count `json:"systems"`
 	Devices  []Count `json:"devices"`
-	// Days has the numbers of requests by day, in order, at most 400.
-	Days []Day `json:"days"`
 
 	// Inputs are the files that were read, in the order of their first requests.
 	Inputs []Input `json:"inputs"`
@@ -208,9 +207,8 @@ func (a *auditor) report() *Report {
 	r := &Report{Suggestions: []Suggestion{}, Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{},
 		Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
 	a.inputs.report(r)
-	a.traffic.report(r)
-	a.outcomes.report(r)
 	a.people.report(r)
+	a.outcomes.report(r)
 	r.Hosts = a.hosts.report()
 	r.Addresses, r.Estimated = a.reliability.addresses.count()
 	a.strangers.report(r, a.reliability.few(r.Requests))

@@ -90,7 +90,7 @@ func (r *Report) Sections(most int) (list []section.Section) {
 	for i := range r.Sources {
 		tables = append(tables, r.sourceTable(i, most))
 	}
-	tables = append(tables, r.readTable(most), r.exampleTable(most), r.dayTable(most), r.hostTable(most), r.peopleTable(most))
+	tables = append(tables, r.readTable(most), r.exampleTable(most), r.hostTable(most), r.peopleTable(most))
 	if r.Against != nil {
 		tables = append(tables, r.Against.table(most))
 	}
@@ -239,14 +239,6 @@ func (r *Report) exampleTable(most int) *table {
 
 // place returns where the request is in the logs.
 func (e *Example) place() string { return fmt.Sprintf("%s, line %d", e.Input, e.LineNo) }
-
-func (r *Report) dayTable(most int) *table {
-	t := newTable(most, "Days", "day", ">of people", ">of robots", ">would be refused")
-	for _, d := range r.Days {
-		t.add(d.Day, d.People, d.Robots, d.Refused)
-	}
-	return t
-}
 
 func (r *Report) hostTable(most int) *table {
 	t := newTable(most, "Hosts", "host", ">requests", ">of robots", ">octets to robots", ">refused", "robots.txt")

@@ -2,9 +2,7 @@ package audit
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -15,73 +13,22 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
 
-// Day has the numbers of requests on a day, in UTC.
-type Day struct {
-	Day     string `json:"day"` // 2026-11-07
-	People  int64  `json:"people"`
-	Robots  int64  `json:"robots"`
-	Refused int64  `json:"refused"` // of Robots
-}
-
-// maxDays is the largest number of days that are counted.
-const maxDays = 400
-
-// traffic counts requests and their responses.
-type traffic struct {
-	people int64
-	days   map[int64]*Day // by their number since 1970
-}
-
-// count counts a request of a person or of a robot.
-func (t *traffic) count(e *logformat.Entry, isPerson bool) {
-	countIf(&t.people, isPerson)
-	if e.Timed {
-		day := t.at(e.At)
-		countIf(&day.People, isPerson)
-		countIf(&day.Robots, !isPerson)
-	}
-}
-
-// countRefused counts a request of a robot as refused.
-func (t *traffic) countRefused(v *Judged) {
-	if v.timed {
-		t.at(v.at).Refused++
-	}
-}
-
-// at returns the day of a time in nanoseconds since 1970. For more than maxDays, it returns
-// one that is in no report.
-func (t *traffic) at(nanos int64) *Day {
-	n := nanos / int64(24*time.Hour)
-	if t.days[n] == nil && len(t.days) == maxDays {
-		return new(Day)
-	}
-	return valueOf(&t.days, n, func() *Day { return &Day{Day: utc(nanos).Format(time.DateOnly)} })
-}
-
-// report adds the traffic to the report.
-func (t *traffic) report(r *Report) {
-	r.People, r.Robots, r.Days = t.people, r.Requests-t.people, []Day{}
-	for _, n := range slices.Sorted(maps.Keys(t.days)) {
-		r.Days = append(r.Days, *t.days[n])
-	}
-}
-
-// people counts the browsers, systems and devices of people.
+// people counts the requests of people, and their browsers, systems and devices.
 type people struct {
+	requests                   int64
 	browsers, systems, devices counter
 	agents                     map[string]*int64 // requests by User-Agent, which are not described yet
 }
 
-// Limits for people and names.
+// Limits for people.
 const (
 	maxPersons = 1 << 15 // User-Agents that are remembered
-	maxNames   = 1000    // names in a counter
 	topNames   = 20      // names in the report
 )
 
 // count counts a request with a User-Agent.
 func (p *people) count(ua string) {
+	p.requests++
 	n := p.agents[ua]
 	if n == nil {
 		if len(p.agents) >= maxPersons {
@@ -110,6 +57,7 @@ func (p *people) describe() {
 // report adds the people to the report.
 func (p *people) report(r *Report) {
 	p.describe()
+	r.People, r.Robots = p.requests, r.Requests-p.requests
 	r.Browsers, r.Systems, r.Devices = p.browsers.top(topNames), p.systems.top(topNames), p.devices.top(topNames)
 }
 
