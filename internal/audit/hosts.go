@@ -269,10 +269,12 @@ type timeline struct {
 func newSites(list []Site) (sites []*site, err error) {
 	for _, given := range append(slices.Clone(list), Site{}) {
 		s := &site{Site: given}
-		if s.now, err = newTimeline(&given, given.Robots); err != nil {
+		s.now, err = newTimeline(&given, given.Robots)
+		if err != nil {
 			return nil, err
 		}
-		if s.was, err = newTimeline(&given, given.Was); err != nil {
+		s.was, err = newTimeline(&given, given.Was)
+		if err != nil {
 			return nil, err
 		}
 		sites = append(sites, s)

@@ -244,7 +244,8 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 		}
 		rest := try.after
 		if _, r, ok := try.quotedField(rest, endsField); ok {
-			if _, r, ok = try.quotedField(r, endsField); ok {
+			_, r, ok = try.quotedField(r, endsField)
+			if ok {
 				withAgent++
 				rest = r
 			}

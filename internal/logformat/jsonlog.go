@@ -222,7 +222,8 @@ func (p *jsonLog) value(key, raw []byte) bool {
 		e.Client = text
 	case "remote_ip", "remote_addr":
 		var err error
-		if e.Remote, e.Port, err = net.SplitHostPort(text); err != nil { // it has no port
+		e.Remote, e.Port, err = net.SplitHostPort(text)
+		if err != nil { // it has no port
 			e.Remote = text
 		}
 	case "remote_port":

@@ -140,7 +140,8 @@ func (o *overlaps) compare(rules []overlapRule) {
 // answer.
 func (o *overlaps) effect(rules []overlapRule, i int) *Finding {
 	r := &rules[i]
-	if o.budget -= len(rules) / 4; o.budget < 0 {
+	o.budget -= len(rules) / 4
+	if o.budget < 0 {
 		return nil
 	}
 	for k := range rules {

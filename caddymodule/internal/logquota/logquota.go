@@ -73,7 +73,8 @@ func (g *Gates) Pass(now int64, e Event, r *Rates) (missed int64, ok bool) {
 	if missed, ok = one.Pass(now, r.Each, r.EachBurst); !ok {
 		return 0, false
 	}
-	if _, ok = g.places.Add(h, due, nil).Pass(now, r.All, r.AllBurst); !ok {
+	_, ok = g.places.Add(h, due, nil).Pass(now, r.All, r.AllBurst)
+	if !ok {
 		one.Reject(missed)
 		return missed, false
 	}
