@@ -76,10 +76,10 @@ func TestPersistFileThatDoesNotAnswer(t *testing.T) {
 	for path, want := range map[string]string{file: "does not answer", pipe: "not a regular file"} {
 		s := start(t, "{\n\trobots {\n\t\tpersist "+path+"\n\t}\n}\n"+siteWith(""))
 		s.wants(403, s.get(gptbot, "/private/x"), "a crawler")
-		health := adminValue[statusapi.Health](s, "health")
-		if len(health.Problems) != 1 || health.Problems[0].Kind != "persist" || !strings.Contains(health.Problems[0].Message, want) {
-			t.Errorf("%+v", health.Problems)
-		}
+		s.eventually("the problem of the file", func() bool {
+			health := adminValue[statusapi.Health](s, "health")
+			return len(health.Problems) == 1 && health.Problems[0].Kind == "persist" && strings.Contains(health.Problems[0].Message, want)
+		})
 		began := time.Now()
 		if s.end(); time.Since(began) > 20*time.Second {
 			t.Errorf("%s: the server ended after %v", want, time.Since(began))
