@@ -118,6 +118,9 @@ func (o *initOptions) command(s *allsites.Site) string {
 	if o.config != "" {
 		list = append(list, "--config", o.config)
 	}
+	for _, log := range o.logs {
+		list = append(list, "--log", log)
+	}
 	return "caddy robots init " + strings.Join(words.Map(list, output.ShellWord), " ")
 }
 

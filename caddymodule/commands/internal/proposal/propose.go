@@ -149,10 +149,15 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 	if !f.Star().Match("/").Allowed {
 		w.note("the group for * disallows the whole site: every crawler without a group of its own will be refused, search engines included")
 	}
-	var probes []string
+	var probes, unknown []string
 	for _, g := range f.Groups() {
 		for _, token := range g.Tokens() {
-			if row := registry.Lookup(token); row != nil && row.Class == crawler.Probe && !g.Match("/").Allowed {
+			row := registry.Lookup(token)
+			switch {
+			case token == "*":
+			case row == nil:
+				unknown = append(unknown, strconv.Quote(token))
+			case row.Class == crawler.Probe && !g.Match("/").Allowed:
 				probes = append(probes, strconv.Quote(token))
 			}
 		}
@@ -160,6 +165,10 @@ func groups(w *writer, f *robots.File, registry *crawler.Registry) {
 	if len(probes) > 0 {
 		w.note("robots.txt disallows the whole site to health checks or monitors: %s. If they are yours, remove these groups, or a balancer may "+
 			"take the server out of service", words.List(probes, maxQuoted))
+	}
+	if len(unknown) > 0 {
+		w.note("no crawler that is known has the name %s: the group applies to requests with that word in their User-Agent",
+			words.List(unknown, maxQuoted))
 	}
 }
 
