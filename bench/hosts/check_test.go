@@ -80,7 +80,7 @@ func (f *fleet) checkTenants(b *testing.B, tenants int) {
 		for _, query := range []string{"", "?data=live", "?data=live&span=day", "?data=origins&text=1", "?data=check&ua=GPTBot&url=http://" + own + "/private/x"} {
 			texts["page "+query] = page(b, f.servers[0], fmt.Sprint("/page/", i, query))
 		}
-		for _, route := range []string{"", "crawlers", "lines", "recent", "origins?text=1", "health", "budgets?crawler=GPTBot"} {
+		for _, route := range []string{"", "crawlers", "lines", "recent", "origins?text=1", "health"} {
 			texts["route "+route] = fromAdmin(b, f.servers[0], route, own)
 		}
 		for what, text := range texts {
