@@ -24,7 +24,6 @@ type placed struct {
 	config.Settings
 
 	route *routes.Route
-	hosts []string // of the route
 }
 
 // checkPlaces checks the places of all robots handlers of the server that is being
@@ -35,7 +34,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	if _, checked := h.app.placesOf.LoadOrStore(server, true); checked || server == nil {
 		return nil
 	}
-	var before []*placed
+	var before placedByHost
 	var places, missed []mistakes.Place
 	isClosed := false // the server refuses the requests that miss a handler that another proxy asks
 	for route, handler := range routes.Walk(server.Routes) {
@@ -45,26 +44,25 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			continue
 		}
 		if !route.IsReached(handler) {
-			places = append(places, mistakes.Unreached(p.hosts, p.name()))
+			places = append(places, mistakes.Unreached(route.Hosts(), p.name()))
 			continue
 		}
 		if err := p.check(); err != nil {
 			return err
 		}
-		for _, first := range before {
-			if routes.ShareHost(first.hosts, p.hosts) && routes.Meet(first.route, route) {
+		for _, first := range before.add(p) {
+			if routes.Meet(first.route, route) {
 				return fmt.Errorf("robots: requests can reach two handlers: the robots handlers %s and %s. "+
 					"Only the first decides, so the second would have no effect: %s", first.name(), p.name(), mistakes.MeetingAdvice)
 			}
 		}
-		before = append(before, p)
 		asker := p.AskedBy()
 		switch {
 		case asker == "":
 		case route.HasOnly("path", "remote_ip"):
 			isClosed = true
 		default:
-			missed = append(missed, mistakes.Missed(asker, p.hosts, p.name()))
+			missed = append(missed, mistakes.Missed(asker, route.Hosts(), p.name()))
 		}
 		if asker != "" && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
 			h.log.Warn("the requests of a proxy need trusted_proxies, but the server has none: every request gets 403",
@@ -97,7 +95,6 @@ func (a *App) newPlaced(route *routes.Route, handler *routes.Handler) *placed {
 	if handler == nil || handler.Name != "robots" || handler.Decode(p) != nil {
 		return nil
 	}
-	p.hosts = route.Hosts()
 	p.AddDefaults(a.Defaults)
 	return p
 }
@@ -125,6 +122,38 @@ func (a *App) wrongPlaces() []mistakes.Place {
 	return list
 }
 
+// placedByHost finds handlers that can serve the same hosts, so that those of many
+// sites are not compared with each other.
+type placedByHost struct {
+	all, wide []*placed // wide are those for any host, or with a pattern
+	byHost    map[string][]*placed
+}
+
+// add adds p, and returns the handlers that were added before and that can serve
+// the same hosts.
+func (l *placedByHost) add(p *placed) (found []*placed) {
+	hosts, before := p.route.Hosts(), l.all
+	l.all = append(l.all, p)
+	if len(hosts) == 0 || slices.ContainsFunc(hosts, routes.IsPattern) {
+		l.wide = append(l.wide, p)
+		return before
+	}
+	if l.byHost == nil {
+		l.byHost = make(map[string][]*placed)
+	}
+	found = slices.Clone(l.wide)
+	for _, host := range hosts {
+		host = strings.ToLower(host)
+		for _, other := range l.byHost[host] {
+			if !slices.Contains(found, other) {
+				found = append(found, other)
+			}
+		}
+		l.byHost[host] = append(l.byHost[host], p)
+	}
+	return found
+}
+
 // check returns an error if matchers of path or method keep requests for
 // /robots.txt from the handler, so that it can't publish the lines that a step adds.
 // Other obstacles are found when the file is read.
@@ -139,7 +168,7 @@ func (p *placed) check() error {
 
 // name describes the handler for messages.
 func (p *placed) name() string {
-	return fmt.Sprintf("of %s (%s)", cmp.Or(strings.Join(p.hosts, ", "), "any host"), cmp.Or(p.route.Matcher(), "no matcher"))
+	return fmt.Sprintf("of %s (%s)", cmp.Or(strings.Join(p.route.Hosts(), ", "), "any host"), cmp.Or(p.route.Matcher(), "no matcher"))
 }
 
 // checkNeeds returns an error for matchers of a server that never match, because no robots

@@ -162,15 +162,16 @@ func (r *Route) HasOnly(names ...string) bool {
 	return true
 }
 
-// Meet reports whether a request surely reaches two routes of a walk that share a host, in
-// this order: one of them has no other matcher than those around both.
+// Meet reports whether a request surely reaches two routes of a walk, in this order: they
+// have a host in common, and one of them has no other matcher than those around both.
 func Meet(first, later *Route) bool {
-	return !first.excludes(later) && (first.implies(later) || later.implies(first))
+	return first.sharesHost(later) && !first.excludes(later) && (first.implies(later) || later.implies(first))
 }
 
-// ShareHost reports whether a host can be that of requests of two routes with Hosts. A
-// placeholder may stand for any.
-func ShareHost(list, others []string) bool {
+// sharesHost reports whether a host can be that of requests of both routes. A placeholder
+// may stand for any.
+func (r *Route) sharesHost(other *Route) bool {
+	list, others := r.Hosts(), other.Hosts()
 	isUnknown := func(host string) bool { return strings.Contains(host, "{") }
 	both := intersection(list, others)
 	return both == nil || len(both) > 0 || slices.ContainsFunc(list, isUnknown) || slices.ContainsFunc(others, isUnknown)
