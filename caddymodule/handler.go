@@ -49,19 +49,19 @@ func init() {
 // Placeholder | Description
 // ------------|------------
 // `{http.robots.crawler}` | The crawler's name in the registry, or the product token that it sent, such as `GPTBot`
-// `{http.robots.class}` | The class of the client: `crawler`, `named`, `self-declared`, `user-triggered`, `scraper`, `webhook`, `probe`, `program`, `library` or `person`
-// `{http.robots.evidence}` | How it was identified: by a `token` of the registry or of robots.txt, by its own `declaration`, or only by the `form` of its User-Agent
+// `{http.robots.class}` | Its class: `crawler`, `named`, `self-declared`, `user-triggered`, `scraper`, `webhook`, `probe`, `program`, `library` or `person`
+// `{http.robots.evidence}` | How it was identified: by a `token`, by its own `declaration`, or only by the `form` of its User-Agent
 // `{http.robots.purpose}` | Its main purpose, such as `ai-training`
-// `{http.robots.verified}` | The result of `verify`: `verified`, `impostor`, `unverified`, or `none` if the claim can't be checked
-// `{http.robots.verify}` | What verified the claim: `list`, `dns` or `signature`; or why it is unverified, such as `lookup_pending`, `signature_missing` or `signature_wrong`
+// `{http.robots.verified}` | The result of `verify`: `verified`, `impostor`, `unverified`, or `none`
+// `{http.robots.verify}` | What verified the claim: `list`, `dns` or `signature`; or why it is unverified, such as `lookup_pending`
 // `{http.robots.action}` | `pass`, `deny`, `throttle` or `challenge`; in monitor mode `would_deny`, `would_throttle` or `would_challenge`
 // `{http.robots.reason}` | Why, such as `disallowed` or `crawl_delay`
 // `{http.robots.group}` | The product token of the group (`User-agent` lines and their rules) that applies
 // `{http.robots.rule}` | The line that decided, such as `Disallow: /private/` or `limit /archive/*: all 30/1m`
-// `{http.robots.line}` | Its number, in robots.txt for the layer `file`, otherwise (and for `source inline`) in the configuration; or 0
+// `{http.robots.line}` | Its number, in robots.txt for the layer `file`, otherwise in the configuration; or 0
 // `{http.robots.layer}` | Where the line is: `file` (the site's robots.txt), `policy`, `hidden`, `limit`, `shed` or `challenge`
-// `{http.robots.version}` | The entity tag of the robots.txt that was applied or, for a GET of it, sent
-// `{http.robots.grace_ends}` | For the reason `grace`, when it ends at the latest, such as `2026-11-22T15:04:05Z`
+// `{http.robots.version}` | The entity tag of the robots.txt that was applied or sent
+// `{http.robots.grace_ends}` | When `grace` ends at the latest, such as `2026-11-22T15:04:05Z`
 // `{http.robots.reference}` | The reference on the page of `challenge` that the client got
 // `{http.robots.trap}` | A trap URL for this client's address, if a trap is in force
 type Handler struct {

@@ -12,10 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
@@ -32,9 +29,7 @@ func TestMetricsReference(t *testing.T) {
 		"placeholders": func() string { return placeholderList(t, comments["Handler"]) },
 		"reasons":      func() string { return reasonList(t) },
 		"matchers":     func() string { return matcherList(t, comments) },
-		"metrics":      func() string { return metricList(t) },
 		"accidents":    func() string { return accidentList(t, comments) },
-		"events":       func() string { return eventList(t, comments) },
 	}
 	used := make(map[string]bool)
 	pages.Check(t, "../docs/metrics-and-logs.md", *update, func(words []string) string {
@@ -122,27 +117,6 @@ func matcherList(t *testing.T, comments pages.Comments) string {
 	return strings.Join(rows, "\n")
 }
 
-func metricList(t *testing.T) string {
-	registry, descriptions := prometheus.NewRegistry(), make(chan *prometheus.Desc, 100)
-	if err := metrics.Register(registry); err != nil {
-		t.Fatal(err)
-	}
-	registry.Describe(descriptions)
-	close(descriptions)
-	parts := regexp.MustCompile(`fqName: "(\w+)", help: "(.*?)", unit: .*constLabels: \{(\w*).*?\}, variableLabels: \{(.*?)\}`)
-	var rows []string
-	for d := range descriptions {
-		p := parts.FindStringSubmatch(d.String())
-		labels := p[3] + p[4]
-		if labels != "" {
-			labels = "{" + labels + "}"
-		}
-		rows = append(rows, fmt.Sprintf("- `%s%s`: %s", p[1], labels, p[2]))
-	}
-	slices.Sort(rows)
-	return strings.Join(rows, "\n")
-}
-
 func accidentList(t *testing.T, comments pages.Comments) string {
 	kinds := map[string]string{"RulesLost": live.RulesLost, "SearchShutOut": live.SearchShutOut, "SearchRefused": live.SearchRefused,
 		"Flood": live.Flood, "Shedding": live.Shedding,
@@ -155,20 +129,6 @@ func accidentList(t *testing.T, comments pages.Comments) string {
 		rows = append(rows, fmt.Sprintf("- `%s`: %s", kind, pages.Cell(comments[name])))
 	}
 	slices.Sort(rows)
-	return strings.Join(rows, "\n")
-}
-
-// eventList has the data of events, by the comments of the fields of the news.
-func eventList(t *testing.T, comments pages.Comments) string {
-	var rows []string
-	for _, name := range []string{"News.State", "Accident.Site", "Problem.Crawler", "Accident.Cause", "Problem.Line", "Problem.Before", "Problem.Now", "Problem.Since",
-		"News.What", "Problem.Advice", "News.Pattern", "News.Fresh"} {
-		if comments[name] == "" {
-			t.Errorf("%s has no comment", name)
-		}
-		_, field, _ := strings.Cut(strings.ToLower(name), ".")
-		rows = append(rows, fmt.Sprintf("- `%s`: %s", field, pages.Cell(comments[name])))
-	}
 	return strings.Join(rows, "\n")
 }
 

@@ -1,10 +1,8 @@
 package step_test
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,21 +14,7 @@ import (
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/internal/test/freeport"
-	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
-
-var update = flag.Bool("update", false, "write the generated part of the page")
-
-// CONTRIBUTING.md has the step Greeting.
-func TestContributing(t *testing.T) {
-	pages.Check(t, "../../CONTRIBUTING.md", *update, func([]string) string {
-		text, err := os.ReadFile("greeting_test.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return "```go\n" + strings.Replace(string(text), "package step_test", "package greeting", 1) + "```"
-	})
-}
 
 // run runs a site with lines of robots, and returns its address.
 func run(t *testing.T, lines string) (address string, err error) {

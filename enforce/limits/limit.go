@@ -30,35 +30,35 @@ type Limit struct {
 	// The paths, as patterns in robots.txt syntax. Default: the whole site.
 	Paths []string `json:"paths,omitempty"`
 
-	// The hosts of the site block that the limit is for, in lower case. Default: all.
+	// The hosts of the site block that it is for, in lower case. Default: all.
 	Hosts []string `json:"hosts,omitempty"`
 
-	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m,
-	// h), of which a tenth, rounded up, may come at once. Names that nobody knows get at
-	// most half of it while others come. One greedy crawler can use it up for all: `each`
-	// prevents this. Default: no limit.
+	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m, h),
+	// of which a tenth, rounded up, may come at once. Names that nobody knows get at most half
+	// of it while others come. One greedy crawler can use it up: `each` prevents this.
+	// Default: no limit.
 	All string `json:"all,omitempty"`
 
 	// The rate of each crawler; for software that anyone runs, and with `per ip`, of each
-	// client address. Default: no limit.
+	// address. Default: no limit.
 	Each string `json:"each,omitempty"`
 
-	// How many requests of all crawlers together may be in flight on this server, until
-	// their answers are sent. While others come, no crawler gets more than half of them.
-	// The body of a crawler's request is read first: at most 64 KiB, within 2 seconds,
-	// otherwise the answer is 413 or 408. Default: no limit.
+	// How many requests of all crawlers together may be in flight on this server. While others
+	// come, no crawler gets more than half of them. The body of a crawler's request is read
+	// first: at most 64 KiB, within 2 seconds, otherwise the answer is 413 or 408. Default: no
+	// limit.
 	AtOnce int `json:"at_once,omitempty"`
 
 	// The same for each crawler. Default: no limit.
 	EachAtOnce int `json:"each_at_once,omitempty"`
 
-	// Purposes and crawlers that the limit does not hold. A name counts more than a
-	// purpose, and `except` more than `include`. Default: none.
+	// Purposes and crawlers that the limit does not hold. A name counts more than a purpose,
+	// and `except` more than `include`. Default: none.
 	Except []string `json:"except,omitempty"`
 
-	// Of the purposes `search` and `ads`, their crawlers, and those of `except`, the ones
-	// that the limit holds. The verified ones share a budget of their own, and so do the
-	// others. Default: none.
+	// Of the purposes `search` and `ads`, their crawlers, and those of `except`, the ones that
+	// the limit holds. The verified ones share a budget of their own, and so do the others.
+	// Default: none.
 	Include []string `json:"include,omitempty"`
 
 	// The name of the configuration file that has the limit, and the line. Refusals

@@ -21,23 +21,23 @@ type Policy struct {
 
 	// Crawlers that are denied the whole site, or some of its paths. A purpose leaves out
 	// search engines, and crawlers with a group of their own in the site's file. A name
-	// replaces the crawler's group, whose lines stay as comments. With paths, the site's
-	// rules for the crawler stay, and a longer `Allow` of theirs wins.
+	// replaces the crawler's group, whose lines stay as comments. With paths, the site's rules
+	// for the crawler stay, and a longer `Allow` of theirs wins.
 	Deny []Deny `json:"deny,omitempty"`
 
 	// Crawlers that a `deny` of their purpose does not apply to. No `Allow` is published.
 	Allow []Allow `json:"allow,omitempty"`
 
 	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`, in every group
-	// that may crawl. The known keys are `search`, `ai-input` and `ai-train`, with `yes` or
-	// `no`, and `use`, with `immediate`, `reference` or `full`.
+	// that may crawl. Keys: `search`, `ai-input` and `ai-train`, with `yes` or `no`; `use`,
+	// with `immediate`, `reference` or `full`.
 	Signal []Preference `json:"signal,omitempty"`
 
-	// Content-Usage preferences (IETF AIPREF), sent as a header. The known keys are
-	// `train-ai` and `search`, with `y` or `n`.
+	// Content-Usage preferences (IETF AIPREF), sent as a header. Keys: `train-ai` and
+	// `search`, with `y` or `n`.
 	Usage []Preference `json:"usage,omitempty"`
 
-	// URLs of licences for the site's content (Really Simple Licensing).
+	// URLs of licences (Really Simple Licensing).
 	License []License `json:"license,omitempty"`
 
 	// Paths that are denied to all crawlers and published nowhere.

@@ -18,31 +18,31 @@ type Answer struct {
 	// `challenge`.
 	Verdict string `json:"verdict"`
 
-	// For `disallowed` and `impostor`, any 4xx except 429 (default 403); for `throttled`
-	// and `pending`, 429 (default) or 503; for `unavailable` and `shed`, 503; for
-	// `hidden`, 404 (default) or 410.
+	// For `disallowed` and `impostor`, any 4xx except 429 (default 403); for `throttled` and
+	// `pending`, 429 (default) or 503; for `unavailable` and `shed`, 503; for `hidden`, 404
+	// (default) or 410.
 	Status int `json:"status,omitempty"`
 
 	// The body as plain text. Placeholders are replaced.
 	Text string `json:"text,omitempty"`
 
-	// An http or https URL, or a path of the site, to redirect to with status 302, for
-	// `disallowed` and `impostor`; not for search engines, and not to where the crawler
-	// would be refused too. Placeholders are replaced.
+	// For `disallowed` and `impostor`, an http or https URL, or a path of the site, for status
+	// 302; not for search engines, and not to where the crawler would be refused too.
+	// Placeholders are replaced.
 	Redirect string `json:"redirect,omitempty"`
 
-	// Whether the connection is closed without an answer, for `disallowed`, `impostor` and
-	// `hidden`. Behind a trusted proxy, the client gets the default answer.
+	// For `disallowed`, `impostor` and `hidden`, whether the connection is closed without an
+	// answer; not behind a trusted proxy.
 	Abort bool `json:"abort,omitempty"`
 
-	// For `challenge`, an HTML template with `{{.StyleSheet}}` in its head and
-	// `{{.Button}}`. It also has `{{.Lang}}`, `{{.Dir}}`, `{{.Title}}`,
-	// `{{.Heading}}`, `{{.Text}}`, `{{.ReferenceLabel}}` and `{{.Reference}}`, and
-	// `{{.Nonce}}` for `<style nonce="…">`. Default: a page in the visitor's language.
+	// For `challenge`, an HTML template with `{{.StyleSheet}}` in its head and `{{.Button}}`.
+	// It also has `{{.Lang}}`, `{{.Dir}}`, `{{.Title}}`, `{{.Heading}}`, `{{.Text}}`,
+	// `{{.ReferenceLabel}}` and `{{.Reference}}`, and `{{.Nonce}}` for `<style nonce="…">`.
+	// Default: a page in the visitor's language.
 	File string `json:"file,omitempty"`
 
-	// For `challenge`, whether clients get no page and go on: the matcher `robots stranger`
-	// is then true for them. Default: false.
+	// For `challenge`, whether clients get no page and go on, and the matcher `robots
+	// stranger` is true for them. Default: false.
 	Mark bool `json:"mark,omitempty"`
 }
 

@@ -24,27 +24,26 @@ const countByIP = "ip"
 
 var countBy = lines.Choices{"crawler", countByIP}
 
-// CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are
-// enforced.
+// CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are enforced.
 //
 // A request must pass the shortest Crawl-delay of the crawler's group, all Request-rate
 // lines, and one of the Visit-time lines. Because networks deliver requests irregularly,
-// intervals are enforced as 0.9 of their length, and a request may come half an interval early.
+// intervals are enforced as 0.9 of their length, and a request may come half an interval
+// early.
 type CrawlDelay struct {
-	// The longest interval that is enforced: a longer one counts as this long. Default:
-	// 24h.
+	// The longest interval that is enforced. Default: 24h.
 	Max caddy.Duration `json:"max,omitempty"`
 
 	// The number of requests that may come at once, from 1 to 1000. Default: 1, and 10 for
 	// previews, feeds and image proxies under the group for `*`.
 	Burst int `json:"burst,omitempty"`
 
-	// The largest number of budgets that the process keeps, of 64 bytes each, from 1 to
-	// 10000000. Default: 100000.
+	// The largest number of budgets (64 bytes each) of the process, from 1 to 10000000.
+	// Default: 100000.
 	MaxEntries int `json:"max_entries,omitempty"`
 
-	// `crawler`: one budget for all addresses of a crawler. `ip`: one for each of its
-	// addresses (IPv4 /32, IPv6 /64). Default: `crawler`.
+	// `crawler`: one budget for all addresses of a crawler. `ip`: one for each (IPv4 /32, IPv6
+	// /64). Default: `crawler`.
 	Per string `json:"per,omitempty"`
 }
 

@@ -27,12 +27,11 @@ type Crawler struct {
 	// The name of the crawler, in any case.
 	Name string `json:"name"`
 
-	// The words in a User-Agent that identify the crawler, in any case; none that browsers
-	// and apps send. Default: the name.
+	// The words in a User-Agent that identify the crawler, in any case. Default: the name.
 	UserAgents []string `json:"user_agents,omitempty"`
 
-	// The groups of robots.txt that the crawler obeys, the most specific one first. Default:
-	// the first of `user_agents`.
+	// The groups of robots.txt that it obeys, the most specific one first. Default: the first
+	// of `user_agents`.
 	Robots []string `json:"robots,omitempty"`
 
 	// Who runs the crawler. Default: none.
@@ -50,11 +49,11 @@ type Crawler struct {
 	// `anyone` for the classes `scraper`, `program` and `library`, otherwise `operator`.
 	RunBy string `json:"run_by,omitempty"`
 
-	// Whether the group for `*` applies if no group names it: `yes` or `no`. Default: `yes`.
+	// Whether the group for `*` applies if no group names it. Default: `yes`.
 	Star string `json:"star,omitempty"`
 
-	// Whether the crawler honours Crawl-delay: `yes` or `no`. With `no`, the limits of the
-	// group for `*` do not apply to it. Default: `yes`.
+	// Whether it honours Crawl-delay. With `no`, the limits of the group for `*` do not apply
+	// to it. Default: `yes`.
 	CrawlDelay string `json:"crawl_delay,omitempty"`
 
 	// How `verify` checks its claims, in one or several lines. Default: not at all.

@@ -25,18 +25,17 @@ type Global struct {
 	// are on here can be set to false in a handler.
 	Defaults *Settings `json:"defaults,omitempty"`
 
-	// How much memory the robots.txt files of all sites may take together, with earlier
-	// versions. Beyond it, files of hosts that no site address names are dropped first, and
-	// fetched again when a crawler comes. From 16MiB to 1TiB, in JSON a number of bytes.
-	// Default: an eighth of GOMEMLIMIT or of the machine's memory, whichever is less, and at
-	// least 64MiB.
+	// How much memory the robots.txt files of all sites may take, with earlier versions, from
+	// 16MiB to 1TiB; in JSON a number of bytes. Beyond it, files of hosts that no site address
+	// names are dropped first, and fetched again when a crawler comes. Default: an eighth of
+	// GOMEMLIMIT or of the machine's memory, whichever is less, and at least 64MiB.
 	//
 	//	max_memory 256MiB
 	MaxMemory int64 `json:"max_memory,omitempty"`
 
-	// A file that keeps the counters over a restart, and what accidents are found by. It is
-	// written every five minutes and when Caddy stops. Each server needs its own. A file that
-	// can't be read becomes FILE.bad, and counting begins anew. Default: none.
+	// A file of this server that keeps the counters over a restart, and what accidents are
+	// found by, written every five minutes and when Caddy stops. One that can't be read
+	// becomes FILE.bad. Default: none.
 	//
 	//	persist /var/lib/caddy/robots.counters
 	Persist string `json:"persist,omitempty"`
@@ -56,8 +55,8 @@ type Metrics struct {
 	// Whether there are metrics for each site. Default: false.
 	PerSite bool `json:"per_site,omitempty"`
 
-	// The largest number of sites with a label value of their own, from 1 to 1000; all
-	// others are `(other)`. Default: 100.
+	// How many sites have a label value of their own, from 1 to 1000; all others are
+	// `(other)`. Default: 100.
 	MaxSites int `json:"max_sites,omitempty"`
 }
 

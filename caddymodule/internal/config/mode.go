@@ -70,8 +70,7 @@ type HostMode struct {
 	// Names and patterns of hosts.
 	Hosts []string `json:"hosts"`
 
-	// `off`, `monitor` or `enforce`. `off`: requests pass as if there were no `robots`,
-	// uncounted.
+	// `off`: requests pass as if there were no `robots`, uncounted.
 	Mode string `json:"mode"`
 }
 

@@ -12,14 +12,13 @@ import (
 // path as the same path. The handler compares each of these spellings with
 // the rules, so that a crawler can't get around a rule with another spelling.
 type Paths struct {
-	// The back end ignores upper and lower case in paths (and so do rules, in queries too). On Windows, this is always on.
+	// It ignores upper and lower case, in queries too. On Windows, this is always on.
 	IgnoreCase bool `json:"ignore_case,omitempty"`
 
-	// The back end removes `;parameters` from path segments, as servlet
-	// containers do.
+	// It removes `;parameters` from path segments, as servlet containers do.
 	StripParams bool `json:"strip_params,omitempty"`
 
-	// The back end decodes percent escapes twice.
+	// It decodes percent escapes twice.
 	DecodeTwice bool `json:"decode_twice,omitempty"`
 }
 

@@ -134,13 +134,14 @@ func (r *reference) describe(w *strings.Builder, name string) {
 		typ.Field(0).Type.Elem().Kind() == reflect.Struct {
 		typ = typ.Field(0).Type.Elem() // a value for each line
 	}
+	alone := module != nil && !strings.Contains(r.syntax[name], "{")                   // the text has its value
 	if typ.Kind() == reflect.Struct && !strings.HasSuffix(typ.PkgPath(), "/headers") { // of which docs/headers.md has the patterns
 		if module == nil {
 			about, _ := pages.Prose(r.comments[typ.Name()])
 			paragraphs = append(paragraphs, about[1:]...)
 		}
 		for _, f := range reflect.VisibleFields(typ) {
-			if f.IsExported() && !f.Anonymous && name != "source" && name != "exempt" { // whose text has the fields
+			if f.IsExported() && !f.Anonymous && !alone && name != "source" && name != "exempt" { // whose text has the fields
 				row(jsonName(f), r.comments[typ.Name()+"."+f.Name])
 			}
 		}

@@ -34,43 +34,40 @@ var (
 // an example in a Caddyfile; Handler.UnmarshalCaddyfile has the whole syntax.
 type Settings struct {
 	// Where the rules come from. `site`: the site's own /robots.txt, for each host. `file`,
-	// `inline` (usually a heredoc) and `url`: one file for all hosts, which crawlers read
-	// only with `publish`. Default: `site`.
+	// `inline` (usually a heredoc) and `url`: one file for all hosts, which crawlers read only
+	// with `publish`. Default: `site`.
 	//
 	//	source file /etc/caddy/robots.txt
 	Source *Source `json:"source,omitempty"`
 
-	// How old a fetched file may be, at least 1s: the first request after this time begins
-	// the next fetch. Default: 1m.
+	// How old a fetched file may be, at least 1s. Default: 1m.
 	//
 	//	refresh 30s
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
-	// What crawlers get while the file can't be fetched. `last_good`: the last good copy
-	// stays in force for up to 30 days; without one, there are no rules. `deny`: clients
-	// that `*` can apply to get 503 for every path, as RFC 9309 requires; after days of it,
-	// search engines drop pages. Default: `last_good`.
+	// What crawlers get while the file can't be fetched. `last_good`: the last good copy for
+	// up to 30 days; without one, no rules. `deny`: 503 for every path, as RFC 9309 requires;
+	// after days of it, search engines drop pages. Default: `last_good`.
 	//
 	//	on_error deny
 	OnError string `json:"on_error,omitempty"`
 
-	// For how many origins (scheme, host and port) the handler keeps the site's own file,
-	// from 1 to 1000000. Beyond it, hosts that only a pattern such as `*.example.com`
-	// matches are dropped first, and fetched again when a crawler comes. Default: 1000.
+	// For how many origins (scheme, host and port) the site's own file is kept, from 1 to
+	// 1000000. Beyond it, hosts that only a pattern such as `*.example.com` matches are
+	// dropped first, and fetched again when a crawler comes. Default: 1000.
 	//
 	//	max_origins 5000
 	MaxOrigins int `json:"max_origins,omitempty"`
 
 	// Whether the handler answers /robots.txt with the file from the source; not for the
-	// source `site`, and not in monitor mode. With `policy` it does so anyway. Default:
-	// false.
+	// source `site`, and not in monitor mode. With `policy` it does so anyway. Default: false.
 	//
 	//	source file /etc/caddy/robots.txt
 	//	publish
 	Publish *bool `json:"publish,omitempty"`
 
-	// `enforce` refuses requests. `monitor` counts and logs what `enforce` would refuse,
-	// and publishes nothing. X-Robots-Tag headers are sent in both. Default: `enforce`.
+	// `enforce` refuses requests. `monitor` counts and logs what `enforce` would refuse, and
+	// publishes nothing. X-Robots-Tag headers are sent in both. Default: `enforce`.
 	//
 	//	mode monitor {
 	//		enforce GPTBot Bytespider seo
@@ -78,13 +75,12 @@ type Settings struct {
 	Mode string `json:"mode,omitempty"`
 
 	// In the mode `monitor`, names and purposes of crawlers whose requests are refused. A
-	// purpose leaves out search engines that have it too. Only these crawlers read a file
-	// that the handler publishes. Default: none.
+	// purpose leaves out search engines. Only these crawlers read a file that the handler
+	// publishes. Default: none.
 	Enforced []string `json:"enforced,omitempty"`
 
-	// The mode of some hosts of the block, in place of `mode`. Each is a name, or a pattern
-	// in which a `*` stands for one label; names go before patterns. May be repeated.
-	// Default: none.
+	// The mode of some hosts of the block, in place of `mode`: names, or patterns in which a
+	// `*` stands for one label; names go before patterns. May be repeated. Default: none.
 	//
 	//	host t123.example *.staging.example off
 	//	host shop.example monitor
@@ -99,9 +95,9 @@ type Settings struct {
 	Dialect string `json:"dialect,omitempty"`
 
 	// Crawlers that are never refused, by a name or token in the registry, or the name of a
-	// probe. With `from`, only at these addresses and CIDR ranges; without it, every client
-	// that sends the name is exempt, unless `verify` refutes the claim. A program of your
-	// own needs a `crawler` block too. Default: none.
+	// probe. With `from`, only at these addresses; without it, every client that sends the
+	// name is exempt, unless `verify` refutes the claim. A program of your own needs a
+	// `crawler` block too. Default: none.
 	//
 	//	exempt GTmetrix from 198.51.100.16/28
 	//	exempt OurMonitor from 127.0.0.1 ::1
@@ -110,8 +106,8 @@ type Settings struct {
 	//	}
 	Exempt []Exemption `json:"exempt,omitempty"`
 
-	// Paths, in robots.txt syntax, on which nothing is refused. The line replaces the
-	// default, which security.txt, apps and certificates need. Default: `/.well-known/*`.
+	// Paths, in robots.txt syntax, on which nothing is refused. The line replaces the default,
+	// which security.txt, apps and certificates need. Default: `/.well-known/*`.
 	//
 	//	exempt_paths /.well-known/* /status$
 	ExemptPaths []string `json:"exempt_paths,omitempty"`
@@ -130,28 +126,27 @@ type Settings struct {
 	//	programs on
 	Programs string `json:"programs,omitempty"`
 
-	// Whether the group for `*` applies to the GET and HEAD requests of fetchers that act
-	// for a person (ChatGPT-User, link previews, feed readers). Default: true.
+	// Whether the group for `*` applies to the GET and HEAD requests of fetchers that act for
+	// a person (ChatGPT-User, link previews, feed readers). Default: true.
 	//
 	//	user_triggered off
 	UserTriggered *bool `json:"user_triggered,omitempty"`
 
 	// Whether every rule applies to every crawler, even if its operator documents that it
-	// ignores the rule: `*` to AdsBot-Google and to API calls of self-declared crawlers;
-	// the Crawl-delay of `*` to Googlebot; RFC 9309 where Google's own parser differs. A
-	// crawler that gets an unexpected 403 or 429 may drop pages. Default: false.
+	// ignores the rule: `*` to AdsBot-Google and to API calls of self-declared crawlers; the
+	// Crawl-delay of `*` to Googlebot; RFC 9309 where Google's own parser differs. Crawlers
+	// may drop pages. Default: false.
 	//
 	//	strict on
 	Strict *bool `json:"strict,omitempty"`
 
-	// Whether X-Forwarded-Host of Caddy's `trusted_proxies` is the site's host. Set it only
-	// if your proxy replaces the field: many pass on what the client sent. Default: false.
+	// Whether X-Forwarded-Host of Caddy's `trusted_proxies` is the site's host. Set it only if
+	// your proxy replaces the field: many pass on what the client sent. Default: false.
 	//
 	//	forwarded_host on
 	ForwardedHost *bool `json:"forwarded_host,omitempty"`
 
-	// Crawlers to add to the registry, or facts about a known one to override. Default:
-	// none.
+	// Crawlers to add to the registry, or facts about a known one to override. Default: none.
 	//
 	//	crawler OurIndexer {
 	//		user_agents our-indexer
@@ -161,17 +156,17 @@ type Settings struct {
 	//	}
 	Crawlers []Crawler `json:"crawlers,omitempty"`
 
-	// A file with more crawlers, one JSON object in each line with the fields of `crawler`,
-	// or the https URL of one. A file is read again when it changes, and replaces built-in
-	// rows of the same name; with a mistake in it, the crawlers stay as they were. A URL is
-	// fetched every 6 hours; its rows are only added. Default: none.
+	// A file with more crawlers, one JSON object in each line with the fields of `crawler`, or
+	// the https URL of one. A file is read again when it changes, and replaces built-in rows
+	// of the same name. A URL is fetched every 6 hours; its rows are only added. Default:
+	// none.
 	//
 	//	registry /etc/caddy/crawlers.jsonl
 	Registry string `json:"registry,omitempty"`
 
-	// What refused requests get in place of the default answer, one line for each verdict.
-	// It takes precedence over `handle_errors`. Values that would harm the site in search
-	// engines are errors. Default: a sentence that says why.
+	// What refused requests get, one line for each verdict. It takes precedence over
+	// `handle_errors`. Values that would harm the site in search engines are errors. Default:
+	// a sentence that says why.
 	//
 	//	answer disallowed 451 "See https://example.com/terms"
 	Answers []Answer `json:"answers,omitempty"`
@@ -201,9 +196,9 @@ type Settings struct {
 	//	x_robots_tag type application/zip none
 	XRobotsTag []headers.Setting `json:"x_robots_tag,omitempty"`
 
-	// Whether paths that a `Noindex:` line of robots.txt matches get `X-Robots-Tag:
-	// noindex`. Search engines no longer obey these lines themselves, so look at the lines
-	// of an old file first. Default: false.
+	// Whether paths that a `Noindex:` line of robots.txt matches get `X-Robots-Tag: noindex`.
+	// Look at the lines of an old file first: search engines no longer obey them. Default:
+	// false.
 	//
 	//	noindex_lines on
 	NoindexLines *bool `json:"noindex_lines,omitempty"`

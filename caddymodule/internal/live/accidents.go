@@ -22,29 +22,26 @@ const (
 	// shrank to less than a tenth, or its URL answers another 4xx than 429 or redirects to
 	// another host. It ends when the file has them again.
 	RulesLost = "rules_lost"
-	// robots.txt now disallows `/` to `*` or to a search engine, and did not before. It
-	// ends when the file no longer does.
+	// robots.txt now disallows `/` to `*` or to a search engine, and did not before. It ends
+	// when the file no longer does.
 	SearchShutOut = "search_shut_out"
-	// For at least a minute, a verified search engine is refused where the group for `*`
-	// would let it pass, or is refused more often than it is served. It ends after ten
-	// minutes without a refusal.
+	// For at least a minute, a verified search engine is refused where the group for `*` would
+	// let it pass, or is refused more often than it is served. It ends after ten minutes
+	// without a refusal.
 	SearchRefused = "search_refused"
 	// Within a minute, one crawler, or all together, send more than 100 requests to a site,
-	// more than ten times as many as usual, and a fifth of all. Before six hours with requests
-	// were counted: more than 300 of one, or 1,000 of all. Verified search engines do not
-	// count. It ends after five minutes without. It is a note while nearly all of it is
-	// refused, and at most 100 requests a minute pass.
+	// more than ten times as many as usual, and a fifth of all (before six hours were counted:
+	// more than 300 of one, or 1,000 of all). Verified search engines do not count. It ends
+	// after five minutes without. It is a note while nearly all of it is refused.
 	Flood = "flood"
-	// The server is busy, so that `shed` refuses crawlers: a warning, with the metric
-	// `caddy_robots_shedding`. The event of the end comes at least five minutes after that
-	// of the beginning.
+	// The server is busy, so that `shed` refuses crawlers.
 	Shedding = statusapi.Busy
 	// Many addresses request pages of `challenge`, or without it pages that robots.txt
 	// disallows, and nothing else. It ends when they have been few for five minutes. With
 	// `challenge`, it is a note.
 	Strangers = statusapi.Strangers
-	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone, and
-	// tells of it, with its host name. It ends when Redis answers.
+	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It
+	// ends when Redis answers.
 	FleetLost = statusapi.FleetLost
 )
 

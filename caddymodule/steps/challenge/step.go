@@ -64,16 +64,15 @@ type Challenge struct {
 	// Whether strangers are asked without a storm too. Default: off.
 	Always *bool `json:"always,omitempty"`
 
-	// The folder of trap URLs, such as `/calendar-all/*`, which every group of robots.txt
-	// must disallow. Default: none.
+	// The folder of trap URLs, such as `/calendar-all/*`. Default: none.
 	Trap string `json:"trap,omitempty"`
 
-	// Names of crawlers in the registry, and addresses and CIDR ranges, that are never
-	// asked. Any client can send a name: prefer addresses. Default: none.
+	// Names of crawlers, addresses and CIDR ranges that are never asked. Any client can send a
+	// name: prefer addresses. Default: none.
 	Except []string `json:"except,omitempty"`
 
-	// How long the cookie is good, from 10m to 24h. Use renews it, for 24h in all.
-	// Default: 4h.
+	// How long the cookie is good, from 10m to 24h. Use renews it, for 24h in all. Default:
+	// 4h.
 	For caddy.Duration `json:"for,omitempty"`
 
 	site    step.Site

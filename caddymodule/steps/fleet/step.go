@@ -38,23 +38,23 @@ const (
 //		ca_file /etc/redis/ca.pem
 //	}
 type Fleet struct {
-	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS, or
-	// `unix:///path/to/socket`; `valkey` and `valkeys` work too. The default port is 6379.
-	// Query parameters: `addr=host:port`, for each further node of a cluster or
-	// Sentinel; `master_set=name`, for Sentinels, with `sentinel_username` and
-	// `sentinel_password`; `db=number`; `skip_verify=true`, to accept any TLS
-	// certificate. Placeholders, such as `{env.REDIS_PASSWORD}`, are replaced. Required.
+	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS,
+	// `unix:///path/to/socket`, or the same with `valkey`. The default port is 6379. Query
+	// parameters: `addr=host:port`, for each further node of a cluster or Sentinel;
+	// `master_set=name`, for Sentinels, with `sentinel_username` and `sentinel_password`;
+	// `db=number`; `skip_verify=true`, to accept any TLS certificate. Placeholders, such as
+	// `{env.REDIS_PASSWORD}`, are replaced. Required.
 	URL string `json:"url,omitempty"`
 
 	// A file with the PEM certificates to trust with TLS. Default: the system's.
 	CAFile string `json:"ca_file,omitempty"`
 
-	// The number of servers, from 1 to 10000: while Redis can't be reached, each counts
-	// alone, with intervals that are so many times as long. Default: 1.
+	// The number of servers, from 1 to 10000: while Redis can't be reached, each counts alone,
+	// with intervals that are so many times as long. Default: 1.
 	Instances int `json:"instances,omitempty"`
 
-	// How the keys begin. Servers with the same prefix share their budgets. In a cluster,
-	// a part in braces (`{robots}:`) puts all keys on one master. Default: `robots:`.
+	// How the keys begin; servers with the same prefix share their budgets. In a cluster, a
+	// part in braces (`{robots}:`) puts all keys on one master. Default: `robots:`.
 	Prefix string `json:"prefix,omitempty"`
 
 	// The longest time for which a request waits for Redis, from 1ms to 1s. Default: 25ms.

@@ -23,13 +23,13 @@ func init() {
 }
 
 // ForwardedRequest makes the handler judge the request that another proxy asks about in an
-// authentication sub-request. `x_forwarded`: the fields X-Forwarded-Method, -Proto, -Host and
-// -Uri describe that request. `x_original`: X-Original-Method and X-Original-URL do. Only
+// authentication sub-request. `x_forwarded`: X-Forwarded-Method, -Proto, -Host and -Uri
+// describe that request. `x_original`: X-Original-Method and X-Original-URL do. Only
 // sub-requests of Caddy's `trusted_proxies` with each of these fields once are judged; all
-// others get 403, in monitor mode 200. The answer is 200, or the refusal: with `x_original`
-// always 403, with its own status in X-Robots-Status. It needs a line `source`, and excludes
-// `shed`, `challenge`, `meta_robots`, `at_once`, and `x_robots_tag` by type or status.
-// Default: off.
+// others get 403, in monitor mode 200. The answer is 200, or the refusal: with
+// `x_original` always 403, with its own status in X-Robots-Status. It needs a line
+// `source`, and excludes `shed`, `challenge`, `meta_robots`, `at_once`, and `x_robots_tag`
+// by type or status. Default: off.
 //
 //	forwarded_request x_original
 //	source url https://example.com/robots.txt

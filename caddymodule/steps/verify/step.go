@@ -38,13 +38,12 @@ var impostorActions = lines.Choices{"deny", impostorsIgnore}
 //		resolver 10.0.0.53
 //	}
 type Verify struct {
-	// `deny`: impostors get 403 for everything except /robots.txt and exempt paths.
-	// `ignore`: they get the rules of the crawler that they name, and share one budget.
-	// Default: `deny`.
+	// `deny`: impostors get 403 for everything except /robots.txt and exempt paths. `ignore`:
+	// they get the rules of the crawler that they name, and share one budget. Default: `deny`.
 	Impostors string `json:"impostors,omitempty"`
 
-	// The DNS server for reverse DNS: an IP address, with or without a port. Default:
-	// the system's resolver.
+	// The DNS server for reverse DNS: an IP address, with or without a port. Default: the
+	// system's.
 	Resolver string `json:"resolver,omitempty"`
 
 	// Whether published lists of addresses are used. Default: true.
@@ -53,7 +52,7 @@ type Verify struct {
 	// Whether forward-confirmed reverse DNS is used. Default: true.
 	DNS *bool `json:"dns,omitempty"`
 
-	// Whether signatures of requests (Web Bot Auth, RFC 9421) are used. Default: true.
+	// Whether signatures (Web Bot Auth, RFC 9421) are used. Default: true.
 	Signatures *bool `json:"signatures,omitempty"`
 
 	ctx      caddy.Context
