@@ -42,7 +42,8 @@ func compileRules(s *ruleset, fold bool) *matcher {
 	}
 	b.buildTree()
 	b.placeWilds()
-	if b.nodes, b.exact = slices.Clone(b.nodes), slices.Clone(b.exact); len(b.wilds)+len(b.exact) == 0 {
+	b.nodes, b.exact = slices.Clone(b.nodes), slices.Clone(b.exact)
+	if len(b.wilds)+len(b.exact) == 0 && b.index == nil {
 		b.wildRules = nil
 	}
 	return b.matcher
@@ -52,10 +53,7 @@ func compileRules(s *ruleset, fold bool) *matcher {
 type builder struct {
 	*matcher
 	*ruleset
-	literals  []literal
-	parents   []int32 // the parent of each node
-	wilds     []wildPattern
-	wildNodes []wildNode // in the order of the nodes
+	literals []literal
 }
 
 // add adds a pattern of a rule, and the pattern as served if that makes a variant.
@@ -66,12 +64,11 @@ func (b *builder) add(rule int, text string, fold bool) {
 	if !ok {
 		return
 	}
-	l := literal{text: p.Prefix, at: line.from, winner: winnerOf(&p), anchored: p.Anchored, wild: -1}
 	if p.Wild {
-		l.wild = int32(len(b.wilds))
-		b.wilds = append(b.wilds, wildPattern{l.winner, p})
+		b.wilds = append(b.wilds, wildPattern{winnerOf(&p), p})
+	} else {
+		b.literals = append(b.literals, literal{text: p.Prefix, at: line.from, winner: winnerOf(&p), anchored: p.Anchored})
 	}
-	b.literals = append(b.literals, l)
 	if served, differs := pattern.Served(text); differs && line.allow() {
 		if p, ok := pattern.Compile(served, d.Syntax(), fold); ok {
 			b.variants = append(b.variants, variant{winnerOf(&p), p})
@@ -79,23 +76,12 @@ func (b *builder) add(rule int, text string, fold bool) {
 	}
 }
 
-// wildPattern is a rule with a `*`, with its whole pattern.
-type wildPattern struct {
-	winner
-	pattern.Pattern
-}
-
-// wildNode is a rule with a `*`, as an index in builder.wilds, and the node for
-// the prefix of the rule.
-type wildNode struct{ node, wild int32 }
-
 // literal is a text to put into the tree, and its rule.
 type literal struct {
 	text     string
 	at       uint32 // the text in matcher.text
 	winner   winner
 	anchored bool
-	wild     int32 // index in builder.wilds if the rule continues with a `*` after the text, else -1
 }
 
 // joinTexts makes a text of the literals, for patterns that are compared in another
@@ -118,12 +104,11 @@ func (b *builder) buildTree() {
 		return cmp.Or(strings.Compare(x.text, y.text), cmp.Compare(x.winner.rule, y.winner.rule))
 	})
 	b.nodes = make([]node, 0, len(literals)+len(literals)/2+1)
-	b.parents = make([]int32, 0, cap(b.nodes))
 	type job struct {
 		from, to, depth int
 		node            int32
 	}
-	b.addNode("", node{}, -1)
+	b.addNode("", node{})
 	for jobs := []job{{0, len(literals), 0, 0}}; len(jobs) > 0; jobs = jobs[1:] {
 		j := jobs[0]
 		for j.from < j.to && len(literals[j.from].text) == j.depth {
@@ -141,31 +126,27 @@ func (b *builder) buildTree() {
 			depth := commonPrefix(text, literals[to-1].text, j.depth)
 			b.nodes[j.node].child[c>>6] |= 1 << (c & 63)
 			jobs = append(jobs, job{j.from, to, depth, int32(len(b.nodes))})
-			b.addNode(text[j.depth:depth], node{at: at + uint32(j.depth), best: b.nodes[j.node].best}, j.node)
+			b.addNode(text[j.depth:depth], node{at: at + uint32(j.depth), best: b.nodes[j.node].best})
 			j.from = to
 		}
 		b.nodes[j.node].first = first
 	}
 }
 
-func (b *builder) addNode(label string, nd node, parent int32) {
-	nd.size, nd.wild = uint32(len(label)), -1
+func (b *builder) addNode(label string, nd node) {
+	nd.size = uint32(len(label))
 	for i := range min(len(label), 8) {
 		nd.head |= uint64(label[i]) << (8 * i)
 	}
 	b.nodes = append(b.nodes, nd)
-	b.parents = append(b.parents, parent)
 }
 
 // end adds a literal to the node where its text ends.
 func (b *builder) end(i int32, l *literal) {
 	nd := &b.nodes[i]
-	switch {
-	case l.wild >= 0:
-		b.wildNodes = append(b.wildNodes, wildNode{i, l.wild})
-	case l.anchored:
+	if l.anchored {
 		b.addExact(exactRule{i, l.winner})
-	default:
+	} else {
 		nd.best = l.winner.over(nd.best)
 	}
 }
@@ -190,62 +171,19 @@ func commonPrefix(a, b string, from int) int {
 	return from
 }
 
-// maxListed is the maximal number of rules with a `*` in the lists of a node
-// and the nodes above it. If there are more, they are put into the index.
+// maxListed is the maximal number of rules with a `*` that are compared one after the
+// other. If there are more, they are put into the index.
 const maxListed = 100
 
-// placeWilds adds each rule with a `*` to the list of the node for its prefix,
-// or to the index. It relies on the order of the nodes: parents precede their
-// children.
+// placeWilds orders the rules with a `*`, or puts them into the index.
 func (b *builder) placeWilds() {
-	if len(b.wilds) == 0 {
+	if len(b.wilds) > maxListed {
+		b.index, b.wilds = newWildIndex(b.wilds), nil
 		return
 	}
-	var indexed []wildPattern
-	rest := b.wildNodes
-	for i := range b.nodes {
-		above := int32(-1)
-		if p := b.parents[i]; p >= 0 {
-			above = b.nodes[p].wild
-		}
-		b.nodes[i].wild = above
-		n := 0
-		for n < len(rest) && rest[n].node == int32(i) {
-			n++
-		}
-		if n == 0 {
-			continue
-		}
-		rules := make([]wildPattern, n)
-		for k := range rules {
-			rules[k] = b.wilds[rest[k].wild]
-		}
-		rest = rest[n:]
-		if above >= 0 && n+int(b.lists[above].count) > maxListed || n > maxListed {
-			indexed = append(indexed, rules...)
-		} else {
-			b.list(int32(i), rules, above)
-		}
+	slices.SortStableFunc(b.wilds, func(x, y wildPattern) int { return cmp.Compare(y.rank, x.rank) })
+	b.wilds = slices.Clone(b.wilds)
+	for i := range b.wilds {
+		b.grams = append(b.grams, b.wilds[i].Grams())
 	}
-	b.lists, b.direct, b.grams = slices.Clone(b.lists), slices.Clone(b.direct), slices.Clone(b.grams)
-	if len(indexed) > 0 {
-		b.index = newWildIndex(indexed)
-	}
-}
-
-// list adds rules to the list of a node.
-func (b *builder) list(node int32, rules []wildPattern, above int32) {
-	slices.SortStableFunc(rules, func(x, y wildPattern) int { return cmp.Compare(y.rank, x.rank) })
-	l := wildList{from: int32(len(b.direct)), next: above, top: rules[0].rank, count: int32(len(rules))}
-	for i := range rules {
-		b.direct = append(b.direct, wildRule{rules[i].winner, rules[i].Rest})
-		b.grams = append(b.grams, rules[i].Grams())
-	}
-	l.to = int32(len(b.direct))
-	if above >= 0 {
-		l.top = max(l.top, b.lists[above].top)
-		l.count += b.lists[above].count
-	}
-	b.nodes[node].wild = int32(len(b.lists))
-	b.lists = append(b.lists, l)
 }

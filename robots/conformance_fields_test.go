@@ -91,8 +91,8 @@ func fieldOf(f *File, g *Group, field string, want any) any {
 		}
 		return list
 	case "host":
-		if n := len(f.Hosts()); n > 0 {
-			return f.Hosts()[n-1].Name
+		if hosts := valuesOf(f, DirectiveHost); len(hosts) > 0 {
+			return hosts[len(hosts)-1]
 		}
 		return nil
 	case "content-signal":
@@ -120,13 +120,23 @@ func rateJSON(r RequestRate) any {
 	return m
 }
 
+// valuesOf returns the values of the lines with a directive.
+func valuesOf(f *File, d Directive) (values []string) {
+	for l := range f.Lines() {
+		if l.Directive == d && l.Value != "" {
+			values = append(values, l.Value)
+		}
+	}
+	return values
+}
+
 func sitemapsJSON(f *File, field string, want any) any {
 	urls := []any{}
 	distinct := map[string]bool{}
-	for _, s := range f.Sitemaps() {
-		urls = append(urls, s.URL)
-		distinct[s.URL] = true
-		if field == "sitemaps-contains" && s.URL == want {
+	for _, url := range valuesOf(f, DirectiveSitemap) {
+		urls = append(urls, url)
+		distinct[url] = true
+		if field == "sitemaps-contains" && url == want {
 			return want
 		}
 	}

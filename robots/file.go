@@ -17,17 +17,14 @@ type File struct {
 	star      *Group
 	named     []namedGroup // sorted
 	tokens    []string
-	sitemaps  []Sitemap
 	*otherLines
 }
 
 // otherLines has what few files have.
 type otherLines struct {
-	words       []string
-	hosts       []Host
-	licenses    []License
-	cleanParams []CleanParam
-	fields      []Field // lines outside any group
+	words    []string
+	licenses []License
+	fields   []Field // lines outside any group
 }
 
 // noOtherLines is shared by all files that have none.
@@ -136,17 +133,8 @@ func (f *File) Tokens() []string { return f.tokens }
 // a word. Words leaves out a word that a User-agent line names as a token.
 func (f *File) Words() []string { return f.words }
 
-// Sitemaps returns the Sitemap lines.
-func (f *File) Sitemaps() []Sitemap { return f.sitemaps }
-
-// Hosts returns the Host lines. If there are several, the last one applies.
-func (f *File) Hosts() []Host { return f.hosts }
-
 // Licenses returns the License lines.
 func (f *File) Licenses() []License { return f.licenses }
-
-// CleanParams returns the Clean-param lines.
-func (f *File) CleanParams() []CleanParam { return f.cleanParams }
 
 // ContentSignals returns the Content-Signal lines among Fields, which apply to
 // all crawlers. It returns only the first 16.

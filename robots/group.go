@@ -103,10 +103,8 @@ func (g *Group) Line() int { return g.orNone().line }
 func (g *Group) Rules() []Rule { return rulesOf(g.orNone().rules) }
 
 // RuleCount returns the number of the group's Rules, without making the list.
-func (g *Group) RuleCount() int { return countRules(g.orNone().rules) }
-
-func countRules(sets []*ruleset) (n int) {
-	for _, set := range sets {
+func (g *Group) RuleCount() (n int) {
+	for _, set := range g.orNone().rules {
 		n += len(set.rules)
 	}
 	return n
@@ -118,16 +116,12 @@ func (g *Group) NoindexRules() []Rule { return rulesOf(g.orNone().noindex) }
 
 // rulesOf returns the rules of all sets in the order of the file.
 func rulesOf(sets []*ruleset) []Rule {
-	lines := joinRules(sets)
+	lines := joinLines(sets, func(s *ruleset) []ruleLine { return s.rules }, func(r *ruleLine) int { return r.number() })
 	rules := make([]Rule, len(lines))
 	for i, l := range lines {
 		rules[i] = l.rule(sets[0].file)
 	}
 	return rules
-}
-
-func joinRules(sets []*ruleset) []ruleLine {
-	return joinLines(sets, func(s *ruleset) []ruleLine { return s.rules }, func(r *ruleLine) int { return r.number() })
 }
 
 // joinLines returns the lines of all lists in the order of the file.

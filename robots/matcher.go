@@ -11,15 +11,13 @@ import (
 )
 
 // matcher is a compiled list of rules. Its memory is proportional to the total
-// length of the patterns. The time of a match is proportional to the length of
-// the target. Rules with a `*` add time only if the target matches their first
-// fragments: at most in proportion to the number of these fragments.
+// length of the patterns.
 //
-// A radix tree has the text of each pattern before its first `*`. Each node has
-// the winner of all patterns without a `*` and a `$` that end there or above, so
-// that one walk down the tree finds the winner of these. A rule with a `*` is in a
-// list of the node where its first `*` is. If a target could match many such
-// rules, they are in an index of the fragments that they require.
+// A radix tree has the text of each pattern without a `*`. Each node has the winner
+// of all patterns without a `$` that end there or above, so that one walk down the
+// tree finds the winner of these. Rules with a `*` are compared one after the other
+// if they are few. If they are many, they are in an index of the fragments that they
+// require.
 //
 // It is safe for concurrent use.
 type matcher struct {
@@ -31,11 +29,10 @@ type matcher struct {
 
 // wildRules are the rules with a `*` or a `$` of a matcher.
 type wildRules struct {
-	exact  []exactRule // sorted
-	lists  []wildList
-	direct []wildRule // the rules of all lists
-	grams  []uint64   // the pairs of octets that each of these requires; see pattern.Grams
-	index  *wildIndex // nil if the lists hold all rules
+	exact []exactRule   // sorted
+	wilds []wildPattern // highest rank first; none if they are in the index
+	grams []uint64      // the pairs of octets that each of these requires; see pattern.Grams
+	index *wildIndex
 }
 
 // node is a node of the radix tree. The children of a node are adjacent and
@@ -46,7 +43,6 @@ type node struct {
 	size  uint32    // octets of the label
 	child [2]uint64 // set of the octets below 128 at the start of the children's labels
 	first int32     // the first child
-	wild  int32     // the list at this node, or else at the nearest node above; -1: none
 	best  winner    // of the patterns without a `$` that end here or above
 }
 
@@ -72,18 +68,10 @@ func (w winner) over(o winner) winner {
 	return o
 }
 
-// wildList holds the rules that have their first `*` at one node.
-type wildList struct {
-	from, to int32 // range in matcher.direct, highest rank first
-	next     int32 // the list of the nearest node above that has one; -1: none
-	count    int32 // number of rules in this list and the lists above
-	top      uint32
-}
-
-// wildRule is a rule with a `*`.
-type wildRule struct {
+// wildPattern is a rule with a `*`.
+type wildPattern struct {
 	winner
-	pattern.Rest
+	pattern.Pattern
 }
 
 // walk returns the deepest node with a text that is a prefix of s, its index, and
@@ -138,13 +126,10 @@ func (m *matcher) match(s *subject) winner {
 		i, _ := slices.BinarySearchFunc(m.exact, int32(at), exactRule.compare)
 		best = m.exact[i].over(best)
 	}
-	if nd.wild >= 0 {
-		best = m.matchLists(s, nd.wild, best)
-	}
 	if m.index != nil {
-		best = m.index.match(s, best)
+		return m.index.match(s, best)
 	}
-	return best
+	return m.matchList(s, best)
 }
 
 func (e exactRule) compare(node int32) int { return cmp.Compare(e.node, node) }
@@ -153,32 +138,25 @@ func (e exactRule) compare(node int32) int { return cmp.Compare(e.node, node) }
 // grams first.
 const fewListed = 4
 
-func (m *matcher) matchLists(s *subject, list int32, best winner) winner {
+// matchList returns the winner among best and the rules that are not in the index.
+func (m *matcher) matchList(s *subject, best winner) winner {
 	grams := ^uint64(0)
-	if m.lists[list].count >= fewListed {
+	if len(m.wilds) >= fewListed {
 		if grams = pattern.Grams(s.target); s.literal != s.target {
 			grams |= pattern.Grams(s.literal[strings.IndexByte(s.literal, '?'):]) // only the queries differ
 		}
 	}
-	for list >= 0 {
-		l := &m.lists[list]
-		if l.top <= best.rank {
+	for i, required := range m.grams {
+		if required&^grams != 0 {
+			continue
+		}
+		r := &m.wilds[i]
+		if r.rank <= best.rank {
 			break
 		}
-		for i, required := range m.grams[l.from:l.to] {
-			if required&^grams != 0 {
-				continue
-			}
-			r := &m.direct[int(l.from)+i]
-			if r.rank <= best.rank {
-				break
-			}
-			if r.MatchesRest(s.form(r.Query)) {
-				best = r.winner
-				break
-			}
+		if r.Matches(s.form(r.Query)) {
+			return r.winner
 		}
-		list = l.next
 	}
 	return best
 }

@@ -69,7 +69,7 @@ func (f *File) read(text string) {
 	}
 	p.rules, p.fields = slices.Clone(p.rules), slices.Clone(p.fields) // without the room for more
 	p.finish()
-	if f.words == nil && f.hosts == nil && f.licenses == nil && f.cleanParams == nil && f.fields == nil {
+	if f.words == nil && f.licenses == nil && f.fields == nil {
 		f.otherLines = &noOtherLines
 	}
 }
@@ -122,9 +122,10 @@ func (p *parser) line(l *Line) {
 		p.userAgent(l)
 	case DirectiveAllow, DirectiveDisallow:
 		p.rule(l)
-	case DirectiveSitemap, DirectiveHost, DirectiveLicense:
+	case DirectiveSitemap, DirectiveHost: // they apply to no crawler
+	case DirectiveLicense:
 		if l.Value != "" {
-			p.field(l)
+			p.file.licenses = append(p.file.licenses, License{URL: l.Value, Line: l.Number})
 		}
 	default:
 		p.field(l)
@@ -210,24 +211,8 @@ func (p *parser) rule(l *Line) {
 
 func (p *parser) field(l *Line) {
 	fd := Field{Directive: l.Directive, Key: l.Key, Value: l.Value, Line: l.Number, offset: l.Offset + l.ValueCol}
-	f := p.file
-	switch l.Directive {
-	case DirectiveSitemap:
-		f.sitemaps = append(f.sitemaps, Sitemap{URL: l.Value, Line: l.Number})
-		return
-	case DirectiveHost:
-		f.hosts = append(f.hosts, Host{Name: l.Value, Line: l.Number})
-		return
-	case DirectiveLicense:
-		f.licenses = append(f.licenses, License{URL: l.Value, Line: l.Number})
-		return
-	case DirectiveCleanParam:
-		if c, ok := parseCleanParam(l); ok {
-			f.cleanParams = append(f.cleanParams, c)
-		}
-	}
 	if len(p.runs) == 0 || p.recordEnded {
-		f.fields = append(f.fields, fd)
+		p.file.fields = append(p.file.fields, fd)
 		return
 	}
 	if l.Directive != DirectiveUnknown {

@@ -14,8 +14,7 @@ import (
 type ruleset struct {
 	file   *File
 	rules  []ruleLine
-	same   *ruleset                // the list with the same rules that has the matchers; nil if it is this one
-	first  atomic.Pointer[matcher] // see matcher
+	first  atomic.Pointer[matcher] // does not ignore case
 	folded atomic.Pointer[matcher] // ignores case; compiled when it is first used
 }
 
@@ -66,11 +65,7 @@ func (s *ruleset) matcher() *matcher {
 }
 
 func (s *ruleset) compile() *matcher {
-	if s.same != nil {
-		s.first.Store(s.same.matcher())
-	} else {
-		s.first.CompareAndSwap(nil, compileRules(s, false))
-	}
+	s.first.CompareAndSwap(nil, compileRules(s, false))
 	return s.first.Load()
 }
 

@@ -2,33 +2,11 @@ package robots
 
 import "strings"
 
-// Sitemap is a Sitemap line. It applies to all crawlers, anywhere in the file.
-type Sitemap struct {
-	URL  string // as written
-	Line int
-}
-
-// Host is a Host line: the host name of a site's main mirror.
-type Host struct {
-	Name string // as written
-	Line int
-}
-
 // License is a License line (Really Simple Licensing, RSL 1.0): the URL of the
 // site's licence.
 type License struct {
 	URL  string // as written
 	Line int
-}
-
-// CleanParam is a Clean-param line: it names query parameters that do not
-// change the response for paths that begin with Path. It applies to all
-// crawlers, anywhere in the file. The lines are also Fields of the group or of
-// the file in which they are written.
-type CleanParam struct {
-	Params []string
-	Path   string // as written, "" for all
-	Line   int
 }
 
 // Field is a line that is not a User-agent, Allow or Disallow line, such as a
@@ -101,16 +79,4 @@ func parseContentUsage(fd *Field) (ContentUsage, bool) {
 	}
 	c.Preferences = parsePreferences(rest)
 	return c, len(c.Preferences) > 0
-}
-
-func parseCleanParam(l *Line) (CleanParam, bool) {
-	params, path, _ := strings.Cut(l.Value, " ")
-	c := CleanParam{Path: strings.TrimSpace(path), Line: l.Number}
-	for p := range strings.FieldsFuncSeq(params, func(r rune) bool { return r == '&' || r == ',' }) {
-		if len(c.Params) == maxPreferences {
-			break
-		}
-		c.Params = append(c.Params, p)
-	}
-	return c, len(c.Params) > 0
 }

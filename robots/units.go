@@ -9,14 +9,10 @@ import (
 
 // A unit holds the rules and fields of all blocks and runs that name the same
 // set of crawlers. The group of a crawler consists of the units that name it,
-// usually one. Units are compiled and not groups, so that a list of rules below
-// a thousand User-agent lines is compiled only once.
-//
-// If several units name a crawler, their rules are copied and compiled
-// together. The total number of copied rules is limited to mergeFactor times
-// the rules of the file, plus mergeFree, so that the memory is proportional to
-// the size of the file. Only malicious files reach this limit. Beyond it, a
-// match compares the target with one unit after the other.
+// usually one: a match compares the target with one after the other. Units are
+// compiled and not groups, so that a list of rules below a thousand User-agent
+// lines is compiled only once, and the memory is proportional to the size of the
+// file.
 type unit struct {
 	agents  []int32 // the crawlers, as indexes in parser.names; sorted
 	rules   []ruleLine
@@ -27,17 +23,12 @@ type unit struct {
 	ruleset, noindexset *ruleset
 }
 
-const (
-	mergeFactor = 4
-	mergeFree   = 4096 // rules that may be copied in any file
-)
-
 // finish makes the groups from the blocks and runs.
 func (p *parser) finish() {
 	if len(p.names) == 0 {
 		return
 	}
-	u := unitTable{parser: p, index: make(map[string]int, len(p.blocks)), compiled: map[string]*ruleset{}}
+	u := unitTable{parser: p, index: make(map[string]int, len(p.blocks))}
 	for i, b := range p.blocks {
 		end := endOf(p.blocks, i, block{len(p.refs), len(p.rules)})
 		if un := u.unit(p.refs[b.refs:end.refs]); un != nil {
@@ -84,31 +75,10 @@ func (un *unit) addField(fd *Field) {
 // unitTable finds units by their set of crawlers.
 type unitTable struct {
 	*parser
-	index    map[string]int
-	units    []*unit
-	set      []int32
-	key      []byte
-	compiled map[string]*ruleset // compiled lists of rules, by their text
-}
-
-// ruleset compiles rules. Lists with the same rules share their matchers: files
-// that name hundreds of crawlers often repeat the same rules.
-func (u *unitTable) ruleset(rules []ruleLine) *ruleset {
-	u.key = u.key[:0]
-	for _, r := range rules {
-		kind := byte('-')
-		if r.allow() {
-			kind = '+'
-		}
-		u.key = append(append(append(u.key, kind), u.file.text[r.from:r.to]...), '\n')
-	}
-	same, ok := u.compiled[string(u.key)]
-	if !ok {
-		same = newRuleset(u.file, rules)
-		u.compiled[string(u.key)] = same
-		return same
-	}
-	return &ruleset{file: u.file, rules: rules, same: same}
+	index map[string]int
+	units []*unit
+	set   []int32
+	key   []byte
 }
 
 // unit returns the unit for the crawlers that refs name, nil if they name none.
@@ -149,17 +119,16 @@ func (u *unitTable) groups() {
 	member := make([][]int32, len(u.names))
 	for i, un := range u.units {
 		if len(un.rules) > 0 {
-			un.ruleset = u.ruleset(un.rules)
+			un.ruleset = newRuleset(f, un.rules)
 		}
 		if len(un.noindex) > 0 {
-			un.noindexset = u.ruleset(un.noindex)
+			un.noindexset = newRuleset(f, un.noindex)
 		}
 		for _, a := range un.agents {
 			member[a] = append(member[a], int32(i))
 		}
 	}
 	shared := make(map[string]*Group) // by the units of the group
-	budget := mergeFactor*len(u.rules) + mergeFree
 	for id, units := range member {
 		if len(units) == 0 {
 			continue
@@ -173,7 +142,7 @@ func (u *unitTable) groups() {
 			for i, n := range units {
 				parts[i] = u.units[n]
 			}
-			budget = g.assemble(f, parts, budget)
+			g.assemble(parts)
 			shared[string(u.key)] = g
 		}
 		g.line = min(g.line, a.line)
@@ -193,9 +162,8 @@ func (u *unitTable) groups() {
 	f.named, f.tokens = slices.Clone(f.named), slices.Clone(f.tokens)
 }
 
-// assemble makes the group of units. budget is how many rules may be copied;
-// assemble returns what is left of it.
-func (g *Group) assemble(f *File, units []*unit, budget int) int {
+// assemble makes the group of units.
+func (g *Group) assemble(units []*unit) {
 	var more lines
 	for _, un := range units {
 		if un.ruleset != nil {
@@ -207,22 +175,9 @@ func (g *Group) assemble(f *File, units []*unit, budget int) int {
 		if len(un.fields) > 0 {
 			more.fields = append(more.fields, un.fields)
 		}
+		more.limits.merge(&un.limits)
 	}
 	if g.lines = &noLines; len(more.fields) > 0 {
 		g.lines = &more
 	}
-	if len(units) == 1 {
-		more.limits = units[0].limits
-		return budget
-	}
-	for _, un := range units {
-		more.limits.merge(&un.limits)
-	}
-	for _, sets := range []*[]*ruleset{&g.rules, &more.noindex} {
-		if n := countRules(*sets); len(*sets) > 1 && n <= budget {
-			budget -= n
-			*sets = []*ruleset{newRuleset(f, joinRules(*sets))}
-		}
-	}
-	return budget
 }

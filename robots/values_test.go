@@ -146,15 +146,6 @@ func TestNonRuleLines(t *testing.T) {
 	if v.Reset("/n/y/xy", ViewOptions{}); g.NoindexViews(&v).Line > 0 {
 		t.Error("the line matches /n/y/xy")
 	}
-	if c := f.CleanParams(); len(c) != 1 || len(c[0].Params) != 2 || c[0].Path != "/forum/" || c[0].Line != 8 {
-		t.Errorf("Clean-param: %+v", c)
-	}
-	if h := f.Hosts(); len(h) != 2 || h[1] != (Host{"b.test", 13}) {
-		t.Errorf("Host: %v", h)
-	}
-	if m := f.Sitemaps(); len(m) != 1 || m[0] != (Sitemap{"/s.xml", 10}) {
-		t.Errorf("Sitemap: %v", m)
-	}
 	if l := f.Licenses(); len(l) != 1 || l[0].Line != 1 {
 		t.Errorf("License: %v", l)
 	}

@@ -39,16 +39,8 @@ type indexedRule struct {
 	winner
 	prefix string
 	needs  int32 // in wildIndex.needs
-	form   form
+	query  bool  // see subject.form
 }
-
-// form selects the rules that are compared with a text.
-type form uint8
-
-const (
-	pathForm  form = 1 << iota // rules without a `?`
-	queryForm                  // rules with a `?`
-)
 
 func newWildIndex(rules []wildPattern) *wildIndex {
 	var all []string
@@ -86,10 +78,7 @@ func newWildIndex(rules []wildPattern) *wildIndex {
 
 // addRule sets r to a rule. all has the fragments, sorted.
 func (x *wildIndex) addRule(p *wildPattern, all []string, r *indexedRule) {
-	*r = indexedRule{p.winner, p.Prefix, int32(len(x.needs)), pathForm}
-	if p.Query {
-		r.form = queryForm
-	}
+	*r = indexedRule{p.winner, p.Prefix, int32(len(x.needs)), p.Query}
 	for i, part := range p.Parts {
 		f, _ := slices.BinarySearch(all, part)
 		slot := 2 * int32(f+1)
@@ -103,14 +92,15 @@ func (x *wildIndex) addRule(p *wildPattern, all []string, r *indexedRule) {
 
 // match returns the winner among best and the rules of the index.
 func (x *wildIndex) match(s *subject, best winner) winner {
-	if s.literal == s.target {
-		return x.matchText(s.target, pathForm|queryForm, best)
+	best = x.matchText(s, s.target, best)
+	if s.literal != s.target {
+		best = x.matchText(s, s.literal, best)
 	}
-	best = x.matchText(s.target, queryForm, best)
-	return x.matchText(s.literal, pathForm, best)
+	return best
 }
 
-func (x *wildIndex) matchText(text string, f form, best winner) winner {
+// matchText is match for the rules that are compared with this text of s.
+func (x *wildIndex) matchText(s *subject, text string, best winner) winner {
 	var m *wildMatch
 	n := int32(0)
 	for i := range len(text) {
@@ -121,7 +111,7 @@ func (x *wildIndex) matchText(text string, f form, best winner) winner {
 		}
 		if m == nil {
 			m = x.pool.Get().(*wildMatch)
-			m.text, m.form, m.best, m.clock = text, f, best, m.clock+1
+			m.subject, m.text, m.best, m.clock = *s, text, best, m.clock+1
 			m.turn = m.clock
 		}
 		m.found(found, int32(i)+1)
@@ -132,7 +122,7 @@ func (x *wildIndex) matchText(text string, f form, best winner) winner {
 	for f := x.nodes[n].fragment; f != 0; f = x.suffix[f] {
 		m.serve(2*f+1, int32(len(text)))
 	}
-	best, m.text = m.best, ""
+	best, m.subject, m.text = m.best, subject{}, ""
 	x.pool.Put(m)
 	return best
 }
@@ -140,8 +130,8 @@ func (x *wildIndex) matchText(text string, f form, best winner) winner {
 // wildMatch is the state of one match.
 type wildMatch struct {
 	*wildIndex
+	subject subject
 	text    string
-	form    form
 	best    winner
 	clock   int      // counts the matches, and the rules that began to wait
 	turn    int      // clock at the start of the match
@@ -201,7 +191,7 @@ func (m *wildMatch) serve(slot, end int32) bool {
 	start, last := end-m.slots[slot].size, m.slots[slot+1].first
 	for ; q.first < last && len(m.rules[q.first].prefix) <= int(start); q.first++ {
 		r := &m.rules[q.first]
-		if r.rank > m.best.rank && r.form&m.form != 0 && strings.HasPrefix(m.text, r.prefix) {
+		if r.rank > m.best.rank && m.subject.form(r.query) == m.text && strings.HasPrefix(m.text, r.prefix) {
 			m.waiting[q.first+1].need = r.needs
 			m.advance(q.first+1, end)
 		}

@@ -29,16 +29,10 @@ const (
 // Pattern is a compiled pattern. A pattern that has no `*`, or only one that
 // has no effect, has only a Prefix. A Pattern does not change after Compile.
 type Pattern struct {
-	Prefix string // text before the first `*`
-	Octets int    // length with `*` and `$`; of two rules, the one with more octets decides
-	Wild   bool   // has a `*` that is not at the end
-	Rest
-}
-
-// Rest is what follows the Prefix of a pattern.
-type Rest struct {
+	Prefix   string   // text before the first `*`
+	Octets   int      // length with `*` and `$`; of two rules, the one with more octets decides
 	Parts    []string // texts between the `*` and after the last one, without empty ones
-	from     uint32   // octets of the Prefix
+	Wild     bool     // has a `*` that is not at the end
 	Anchored bool     // ends in a `$` that has an effect
 	Query    bool     // has a `?`: the text after it is compared with the query
 }
@@ -83,7 +77,6 @@ func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 func (p *Pattern) split(s string, read func(part string) string) {
 	part, rest, more := strings.Cut(s, "*")
 	p.Prefix = read(part)
-	p.from = uint32(len(p.Prefix))
 	for more {
 		part, rest, more = strings.Cut(rest, "*")
 		if text := read(part); text != "" {
@@ -137,14 +130,14 @@ func appendPart(b []byte, s string, keep canonical.Octets) ([]byte, canonical.Oc
 
 func (p *Pattern) fold() {
 	p.Prefix = string(canonical.AppendLower(nil, p.Prefix))
-	p.from = uint32(len(p.Prefix))
 	for i, part := range p.Parts {
 		p.Parts[i] = string(canonical.AppendLower(nil, part))
 	}
 }
 
 // Matches reports whether p matches s. s must be in the form for the syntax of
-// p.
+// p. It searches for the first occurrence of each part behind the part before. It need
+// not try later occurrences, since these leave less text for the following parts.
 func (p *Pattern) Matches(s string) bool {
 	if !strings.HasPrefix(s, p.Prefix) {
 		return false
@@ -152,17 +145,9 @@ func (p *Pattern) Matches(s string) bool {
 	if !p.Wild {
 		return !p.Anchored || len(s) == len(p.Prefix)
 	}
-	return p.MatchesRest(s)
-}
-
-// MatchesRest reports whether the pattern matches s. It must be Wild, and s must
-// start with its Prefix. MatchesRest searches for the first occurrence of each
-// part behind the part before. It need not try later occurrences, since these
-// leave less text for the following parts.
-func (r *Rest) MatchesRest(s string) bool {
-	s = s[r.from:]
-	for k, part := range r.Parts {
-		if r.Anchored && k == len(r.Parts)-1 {
+	s = s[len(p.Prefix):]
+	for k, part := range p.Parts {
+		if p.Anchored && k == len(p.Parts)-1 {
 			return strings.HasSuffix(s, part)
 		}
 		i := strings.Index(s, part)
@@ -184,10 +169,10 @@ func Grams(s string) (set uint64) {
 	return set
 }
 
-// Grams returns the pairs that each text has that the pattern matches, apart from
-// those in its Prefix.
-func (r *Rest) Grams() (set uint64) {
-	for _, part := range r.Parts {
+// Grams returns the pairs that each text has that the pattern matches.
+func (p *Pattern) Grams() uint64 {
+	set := Grams(p.Prefix)
+	for _, part := range p.Parts {
 		set |= Grams(part)
 	}
 	return set
