@@ -184,7 +184,7 @@ var fields = sync.OnceValue(func() []string {
 var placeholderValues = map[string]func(*record) any{
 	"crawler":         func(rec *record) any { return rec.Name() },
 	"class":           func(rec *record) any { return verdict.Class(&rec.Decision) },
-	"evidence":        func(rec *record) any { return rec.Agent.Reason.Strength().String() },
+	"evidence":        func(rec *record) any { return string(rec.Agent.Reason.Strength()) },
 	"purpose":         func(rec *record) any { return verdict.Purpose(&rec.Decision) },
 	"group":           func(rec *record) any { return rec.GroupToken() },
 	"action":          func(rec *record) any { return verdict.ActionName(rec.Action, rec.Monitored) },

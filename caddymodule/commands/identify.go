@@ -62,7 +62,7 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	var id crawler.Identity
 	identify := func(ua string) {
 		matcher.Identify(ua, &id)
-		if found := o.describe(rules, matcher, ua, &id); o.json {
+		if found := o.describe(rules, ua, &id); o.json {
 			_ = enc.Encode(found) // Flush returns the error
 		} else {
 			found.write(out)
@@ -114,7 +114,7 @@ func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*judge.
 }
 
 // describe returns the result for a User-Agent.
-func (o *identifyOptions) describe(rules *judge.Rules, m *crawler.Matcher, ua string, id *crawler.Identity) *identified {
+func (o *identifyOptions) describe(rules *judge.Rules, ua string, id *crawler.Identity) *identified {
 	found := &identified{UserAgent: ua, Class: id.Class().String()}
 	for i := range id.Len() {
 		found.Crawlers = append(found.Crawlers, o.crawler(rules, ua, id.At(i)))
@@ -122,9 +122,6 @@ func (o *identifyOptions) describe(rules *judge.Rules, m *crawler.Matcher, ua st
 	if id.Len() == 0 {
 		d := browser.Describe(ua)
 		found.Browser = &d
-		for _, w := range m.Explain(ua).Words {
-			found.Words = append(found.Words, grounds{w.Text, w.Start, w.End, w.Meaning, ""})
-		}
 	}
 	return found
 }
@@ -133,7 +130,7 @@ func (o *identifyOptions) describe(rules *judge.Rules, m *crawler.Matcher, ua st
 func (o *identifyOptions) crawler(rules *judge.Rules, ua string, a *crawler.Agent) identifiedCrawler {
 	c := identifiedCrawler{
 		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
-		grounds: grounds{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, a.Reason.String(), a.Reason.Strength().String()},
+		grounds: grounds{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, string(a.Reason), string(a.Reason.Strength())},
 	}
 	if row := a.Crawler; row != nil {
 		c.Crawler, c.Operator, c.Purposes, c.Tokens = row.Name, row.Operator, words.Strings(row.Purposes), row.Robots
@@ -167,7 +164,6 @@ type identified struct {
 	Class     string               `json:"class"`
 	Crawlers  []identifiedCrawler  `json:"crawlers,omitempty"`
 	Browser   *browser.Description `json:"browser,omitempty"` // only for a person
-	Words     []grounds            `json:"words,omitempty"`   // only for a person
 }
 
 // identifiedCrawler is one of the crawlers that a User-Agent names.
@@ -212,7 +208,6 @@ func (f *identified) write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", output.Visible(f.UserAgent))
 	if f.Browser != nil {
 		fmt.Fprintf(w, "    person: %s\n", output.Visible(browserWords(f.Browser)))
-		writeReasons(w, f.Words)
 	}
 	for _, c := range f.Crawlers {
 		facts := append([]string{cmp.Or(c.Crawler, "(no User-Agent)"), c.Operator}, c.Purposes...)
@@ -226,17 +221,8 @@ func (f *identified) write(w io.Writer) {
 			obeys = fmt.Sprintf("group %s, line %d", c.Group, c.GroupLine)
 		}
 		fmt.Fprintf(w, "        obeys    %s\n", output.Visible(obeys))
-		writeReasons(w, []grounds{c.grounds})
+		fmt.Fprintf(w, "        reason   %v\n", c.grounds)
 		fmt.Fprintf(w, "        evidence %s\n", strengths[c.Strength])
-	}
-}
-
-// writeReasons prints the reasons for a result.
-func writeReasons(w io.Writer, why []grounds) {
-	label := "reason"
-	for _, e := range why {
-		fmt.Fprintf(w, "        %-7s  %v\n", label, e)
-		label = ""
 	}
 }
 

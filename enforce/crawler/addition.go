@@ -63,8 +63,8 @@ func (r *Registry) Extend(rows []Crawler) (*Registry, []Rejection) {
 	for i := range rows {
 		row := &rows[i]
 		if known := r.byName[canonical.Lower(row.Name)]; known != nil {
-			if diff := differences(known, row); diff != "" {
-				refused = append(refused, Rejection{row.Name, "the crawler is in the registry already, and added rows can't change its " + diff})
+			if factsOf(known) != factsOf(row) {
+				refused = append(refused, Rejection{row.Name, "the crawler is in the registry already, and added rows can't change its facts"})
 			}
 			continue
 		}
@@ -140,44 +140,9 @@ func claimed(row *Crawler) []string {
 	return row.Tokens()
 }
 
-// differences returns the registry file's names of the fields in which two rows differ.
-func differences(a, b *Crawler) string {
-	var out []string
-	for _, f := range []struct {
-		name string
-		same bool
-	}{
-		{"purposes", slices.Equal(a.Purposes, b.Purposes)},
-		{"class", a.Class == b.Class},
-		{"run_by", a.RunBy == b.RunBy},
-		{"user_agents", sameTokens(a.UserAgents, b.UserAgents) && sameTokens(a.Shared, b.Shared)},
-		{"robots", slices.EqualFunc(a.Robots, b.Robots, strings.EqualFold)},
-		{"star", a.Star == b.Star},
-		{"crawl_delay", a.CrawlDelay == b.CrawlDelay},
-		{"reads", a.ReadsGoogle == b.ReadsGoogle},
-		{"lacks", a.LacksWildcards == b.LacksWildcards && a.LacksAllow == b.LacksAllow},
-		{"control_only", a.ControlOnly == b.ControlOnly},
-		{"verify", sameVerify(a.Verify, b.Verify)},
-	} {
-		if !f.same {
-			out = append(out, f.name)
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-func sameTokens(a, b []string) bool {
-	folded := func(tokens []string) (list []string) {
-		for _, token := range tokens {
-			list = append(list, canonical.Lower(token))
-		}
-		slices.Sort(list)
-		return list
-	}
-	return slices.Equal(folded(a), folded(b))
-}
-
-func sameVerify(a, b Verify) bool {
-	return slices.Equal(a.Hosts, b.Hosts) && slices.Equal(a.HostMasks, b.HostMasks) && slices.Equal(a.Ranges, b.Ranges) &&
-		slices.Equal(a.SignatureAgents, b.SignatureAgents)
+// factsOf returns what a row says about its crawler, to compare it with another row.
+func factsOf(c *Crawler) string {
+	sorted := func(tokens []string) []string { return slices.Sorted(slices.Values(tokens)) }
+	return canonical.Lower(fmt.Sprint(c.Purposes, c.Class, c.RunBy, sorted(c.UserAgents), sorted(c.Shared), c.Robots, c.Star, c.CrawlDelay,
+		c.ReadsGoogle, c.LacksWildcards, c.LacksAllow, c.ControlOnly, c.Verify))
 }

@@ -93,26 +93,15 @@ func parseTri(s string) (Tri, error) {
 	return valueOf[Tri](triNames[:], cmp.Or(s, triNames[Unknown]), `unknown value %q: write "yes", "no" or "unknown"`)
 }
 
-// RunBy is who runs a crawler: one operator, or anyone who installs the software. The zero value is unknownRunner.
-type RunBy uint8
+// RunBy is who runs a crawler: one operator, or anyone who installs the software; "" if no document states it. Unrelated people who run
+// the same software send the same User-Agent.
+type RunBy string
 
-// The values of RunBy. Unrelated people who run the same software send the
-// same User-Agent.
+// The values of RunBy.
 const (
-	unknownRunner RunBy = iota // no document states it
-	ByOperator                 // the operator's own machines
-	ByAnyone                   // anyone who installs the software: wget, feed readers, Fediverse servers, HTTP libraries
+	ByOperator RunBy = "operator" // the operator's own machines
+	ByAnyone   RunBy = "anyone"   // anyone who installs the software: wget, feed readers, Fediverse servers, HTTP libraries
 )
-
-var runByNames = [...]string{unknownRunner: "", ByOperator: "operator", ByAnyone: "anyone"}
-
-// String returns "operator", "anyone", or "" for unknownRunner.
-func (r RunBy) String() string { return nameOf(runByNames[:], r) }
-
-// ParseRunBy is the inverse of [RunBy.String]: "" is unknownRunner. Any string but "", "operator" and "anyone" is an error.
-func ParseRunBy(s string) (RunBy, error) {
-	return valueOf[RunBy](runByNames[:], s, `unknown value %q: write "operator" or "anyone"`)
-}
 
 // Purpose is what an operator does with the pages that its crawler fetches. A
 // crawler may have several.

@@ -76,19 +76,12 @@ func ExampleMatcher_Ignored() {
 	// [Mozilla/4.0 (compatible; MSIE 6.0) Android]
 }
 
-func ExampleMatcher_Explain() {
+func ExampleMatcher_Identify() {
 	const ua = "Mozilla/5.0 (compatible; AcmeLinkChecker/2; like Googlebot)"
-	x := crawler.Builtin().Matcher(nil).Explain(ua)
-	a := x.Identity.At(0)
+	var id crawler.Identity
+	crawler.Builtin().Matcher(nil).Identify(ua, &id)
+	a := id.At(0)
 	fmt.Printf("%s %s: %q is %s\n", a.Class, a.Token, ua[a.Start:a.End], a.Reason)
-	for _, w := range x.Words {
-		fmt.Printf("%d-%d %s: %s\n", w.Start, w.End, w.Text, w.Meaning)
-	}
 	// Output:
 	// self-declared AcmeLinkChecker: "AcmeLinkChecker" is a name after "compatible" that browsers don't send
-	// 0-7 Mozilla: the word with which browsers' User-Agents begin
-	// 13-23 compatible: the client's name follows
-	// 25-40 AcmeLinkChecker: a word for what crawlers do
-	// 44-48 like: a comparison follows
-	// 49-58 Googlebot: a token of Googlebot
 }

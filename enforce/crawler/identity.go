@@ -54,7 +54,7 @@ func (a *Agent) RunByAnyone() bool {
 	if a.SentClass() == Probe {
 		return true // several servers of one operator check a site at the same time
 	}
-	if a.Crawler != nil && a.Crawler.RunBy != unknownRunner {
+	if a.Crawler != nil && a.Crawler.RunBy != "" {
 		return a.Crawler.RunBy == ByAnyone
 	}
 	return a.Class == Library || a.Class == Program || a.Class == Scraper

@@ -300,7 +300,6 @@ func FuzzIdentify(f *testing.F) {
 			if !slices.Equal(id.Agents(), cached.Agents()) {
 				t.Errorf("%q: the matcher finds %v, the cache %v", ua, id.Agents(), cached.Agents())
 			}
-			m.Explain(ua)
 		}
 	})
 }

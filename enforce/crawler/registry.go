@@ -18,7 +18,7 @@ type Crawler struct {
 	Operator string    `json:"operator"`
 	Purposes []Purpose `json:"purposes"` // the main one first
 	Class    Class     `json:"-"`        // Registered, UserTriggered, Scraper, Webhook, Probe, Program, Library or App
-	RunBy    RunBy     `json:"-"`        // who runs it: its operator, or anyone
+	RunBy    RunBy     `json:"run_by"`   // who runs it: its operator, or anyone
 
 	// UserAgents has the tokens that it sends in its User-Agent. A token matches whole words, in any case; a space in it also matches `+`, and a
 	// hyphen at its end, outside comments, any rest of the word.

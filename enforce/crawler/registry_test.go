@@ -87,7 +87,7 @@ func TestRegistryInvariants(t *testing.T) {
 			"star":        c.Star != crawler.Unknown,
 			"crawl_delay": c.CrawlDelay != crawler.Unknown,
 			"reads":       c.ReadsGoogle,
-			"run_by":      c.RunBy != crawler.RunBy(0),
+			"run_by":      c.RunBy != "",
 			"lacks":       c.LacksWildcards || c.LacksAllow,
 			"verify":      len(c.Verify.Hosts)+len(c.Verify.Ranges) > 0,
 		} {

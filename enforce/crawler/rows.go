@@ -26,7 +26,6 @@ const (
 type fileRow struct {
 	Crawler
 	Class      string   `json:"class"`
-	RunBy      string   `json:"run_by"`
 	Star       string   `json:"star"`
 	CrawlDelay string   `json:"crawl_delay"`
 	Reads      string   `json:"reads"`
@@ -99,14 +98,13 @@ func readRow(text []byte) (Crawler, error) {
 	c := f.Crawler
 	c.ReadsGoogle = f.Reads == "google"
 	c.LacksWildcards, c.LacksAllow = slices.Contains(f.Lacks, "wildcards"), slices.Contains(f.Lacks, "allow")
-	var errs [6]error
+	var errs [5]error
 	c.Class, errs[0] = f.class()
-	c.RunBy, errs[1] = ParseRunBy(f.RunBy)
-	c.Star, errs[2] = parseTri(f.Star)
-	c.CrawlDelay, errs[3] = parseTri(f.CrawlDelay)
-	errs[4] = oneOf("rfc9309", "google", cmp.Or(f.Reads, "rfc9309"))
-	errs[5] = oneOf("wildcards", "allow", f.Lacks...)
-	for i, field := range [...]string{"class", "run_by", "star", "crawl_delay", "reads", "lacks"} {
+	c.Star, errs[1] = parseTri(f.Star)
+	c.CrawlDelay, errs[2] = parseTri(f.CrawlDelay)
+	errs[3] = oneOf("rfc9309", "google", cmp.Or(f.Reads, "rfc9309"))
+	errs[4] = oneOf("wildcards", "allow", f.Lacks...)
+	for i, field := range [...]string{"class", "star", "crawl_delay", "reads", "lacks"} {
 		if errs[i] != nil {
 			return Crawler{}, fmt.Errorf("crawler %q: %s: %w", f.Name, field, errs[i])
 		}
@@ -166,6 +164,9 @@ func (c *Crawler) check() error {
 	case len(c.UserAgents)+len(c.Shared) > maxTokens || len(c.Robots) > maxTokens:
 		return fmt.Errorf("there are %d User-Agent tokens and %d robots.txt tokens: the limit is %d each", len(c.UserAgents)+len(c.Shared),
 			len(c.Robots), maxTokens)
+	}
+	if err := oneOf(string(ByOperator), string(ByAnyone), string(cmp.Or(c.RunBy, ByAnyone))); err != nil {
+		return fmt.Errorf("run_by: %w", err)
 	}
 	if err := checkTokens(c.UserAgents, c.Class != App); err != nil {
 		return fmt.Errorf("user_agents: %w", err)

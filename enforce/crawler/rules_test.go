@@ -332,7 +332,7 @@ func TestStrengthOfReasons(t *testing.T) {
 			t.Errorf("%q: strength %v, want %v", ua, got, want)
 		}
 	}
-	if got := crawler.NoReason.Strength().String(); got != "" {
+	if got := crawler.NoReason.Strength(); got != "" {
 		t.Errorf("NoReason has strength %q, want none", got)
 	}
 }

@@ -83,9 +83,6 @@ type Response struct {
 	// follow the redirect because another host answers there.
 	Elsewhere string
 	Loop      bool // Elsewhere is that of the last one of too many redirects
-	// From is the URL of the answer, without credentials, if redirects led to
-	// another host; otherwise "".
-	From string
 	// Whole reports that no part of the answer can be missing. Other answers that
 	// take rules away are fetched again before they count.
 	Whole bool

@@ -92,7 +92,6 @@ func (c Config) complete() Config {
 type FetchEvent struct {
 	Origin   judge.Origin // the zero Origin if one file serves all origins
 	Outcome  judge.Outcome
-	From     string        // see Response.From
 	Err      error         // why the outcome is neither Loaded nor Unchanged
 	Rules    *judge.Rules  // the rules in force after the fetch
 	Changed  bool          // the outcome or the file differs from that of the previous fetch

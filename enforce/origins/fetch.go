@@ -179,7 +179,7 @@ func (p *Table) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent, 
 	}
 	now := p.cfg.Now()
 	found, err := resp.Content(err)
-	ev := FetchEvent{Origin: e.origin, Outcome: found.Outcome, From: resp.From, Err: err, Took: now.Sub(began)}
+	ev := FetchEvent{Origin: e.origin, Outcome: found.Outcome, Err: err, Took: now.Sub(began)}
 	current := e.rules.Load()
 	known := judge.Content{Outcome: judge.Pending} // what the answer is compared with
 	if current != nil {

@@ -49,7 +49,7 @@ type Decision struct {
 // User-Agent.
 func Of(d *judge.Decision) Decision {
 	return Decision{
-		Crawler: d.Name(), Class: Class(d), Evidence: d.Agent.Reason.Strength().String(), Purpose: Purpose(d), Verified: d.Claim.State.String(),
+		Crawler: d.Name(), Class: Class(d), Evidence: string(d.Agent.Reason.Strength()), Purpose: Purpose(d), Verified: d.Claim.State.String(),
 		Verify: Verification(d),
 		Verdict: Verdict{
 			Action: ActionName(d.Action, d.Monitored), Reason: d.Reason.String(), Group: d.GroupToken(), Rule: d.RuleText(),

@@ -85,7 +85,7 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 		row.Class = crawler.Webhook
 	}
 	if c.RunBy != "" {
-		row.RunBy, err = crawler.ParseRunBy(c.RunBy)
+		row.RunBy = crawler.RunBy(c.RunBy)
 	}
 	if v := c.Verify; v != nil {
 		row.Verify = crawler.Verify{Ranges: v.Lists, Hosts: v.DNS, SignatureAgents: v.Signatures}
@@ -93,7 +93,7 @@ func (c *Crawler) row(base *crawler.Registry) (row crawler.Crawler, err error) {
 		row.Unverified = slices.DeleteFunc(slices.Clone(row.Unverified), confirmed)
 	}
 	row.StarStated, row.CrawlDelayStated = c.Star != "", c.CrawlDelay != ""
-	return row, cmp.Or(lines.About("run_by:", err), setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
+	return row, cmp.Or(setFact("star", c.Star, &row.Star), setFact("crawl_delay", c.CrawlDelay, &row.CrawlDelay))
 }
 
 // given returns the first list that is not empty.

@@ -106,9 +106,6 @@ func (o *Reads) logRead(e *origins.FetchEvent) {
 		return
 	}
 	fields := []zap.Field{zap.String("source", o.kind), zap.Duration("took", e.Took), originField(e.Origin), zap.Error(e.Err)}
-	if e.From != "" {
-		fields = append(fields, zap.String("redirected_to", Clip(e.From)))
-	}
 	if refusesNothing {
 		fields = append(fields, zap.String("what_to_do", mistakes.SilentAdvice()))
 	}
