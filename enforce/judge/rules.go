@@ -132,7 +132,7 @@ type Names struct {
 }
 
 // Size returns the octets of memory that n takes; 0 for the zero value.
-func (n *Names) Size() int64 { return n.octets }
+func (n Names) Size() int64 { return n.octets }
 
 // namesSize is the size of a Names in a map, in octets, without its names.
 const namesSize = 150

@@ -8,12 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// Limits of a Copies.
-const (
-	maxCopies     = 10_000
-	maxCopiesSize = 16 << 20 // octets of all bodies
-	copiesSample  = 8        // copies that are compared when one is dropped
-)
+const maxCopiesSize = 16 << 20 // octets of all bodies
 
 // How long a cached copy stays in force while its source gives no newer answer.
 const (
@@ -41,48 +36,28 @@ type goodCopy struct {
 // is safe for concurrent use. The zero value is
 // empty. A nil Copies holds nothing.
 type Copies struct {
-	mu     sync.Mutex
-	size   int
-	copies map[judge.Origin]goodCopy
+	mu sync.Mutex
+	kept[judge.Origin, goodCopy]
 }
 
-// put keeps c for origin. If there are too many copies, or they are too large, it drops
-// others: of some, the largest, so that a host with large files does not displace many.
+// put keeps c for origin.
 func (s *Copies) put(origin judge.Origin, c goodCopy) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.copies == nil {
-		s.copies = make(map[judge.Origin]goodCopy)
-	}
-	s.size += c.size() - s.copies[origin].size()
-	s.copies[origin] = c
-	for len(s.copies) > maxCopies || s.size > maxCopiesSize {
-		var largest judge.Origin
-		size, seen := -1, 0
-		for other, old := range s.copies {
-			if n := old.size(); other != origin && n > size {
-				largest, size = other, n
-			}
-			if seen++; seen > copiesSample {
-				break
-			}
-		}
-		s.size -= s.copies[largest].size()
-		delete(s.copies, largest)
-	}
+	s.kept.put(origin, c, maxCopiesSize)
 }
 
-// size returns the octets of the texts.
-func (c goodCopy) size() int { return len(c.Body) }
+// Size returns the octets of the text.
+func (c goodCopy) Size() int64 { return int64(len(c.Body)) }
 
 // Octets returns the octets of all texts.
 func (s *Copies) Octets() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return int64(s.size)
+	return s.octets
 }
 
 func (s *Copies) get(origin judge.Origin) (goodCopy, bool) {
@@ -91,6 +66,6 @@ func (s *Copies) get(origin judge.Origin) (goodCopy, bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, ok := s.copies[origin]
+	c, ok := s.values[origin]
 	return c, ok
 }

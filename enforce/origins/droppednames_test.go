@@ -28,16 +28,16 @@ func TestDroppedNamesAreBounded(t *testing.T) {
 		r := p.request(judge.Origin{Host: fmt.Sprint(i)})
 		r.Invented = true
 		p.find(r)
-		p.dropped[1].put(r.Origin, names)
+		p.dropped[1].put(r.Origin, names, maxDroppedSize)
 		if p.dropped[1].octets > maxDroppedSize {
 			t.Fatalf("%d octets", p.dropped[1].octets)
 		}
 	}
-	if len(p.dropped[0].names) != 1 || p.dropped[0].octets > 2000 || len(p.dropped[1].names) < most/2 {
-		t.Errorf("%d and %d names, %d octets", len(p.dropped[0].names), len(p.dropped[1].names), p.dropped[0].octets)
+	if len(p.dropped[0].values) != 1 || p.dropped[0].octets > 2000 || len(p.dropped[1].values) < most/2 {
+		t.Errorf("%d and %d names, %d octets", len(p.dropped[0].values), len(p.dropped[1].values), p.dropped[0].octets)
 	}
 	p.find(p.request(fake.Home))
-	if len(p.dropped[0].names) != 0 || p.dropped[0].octets != 0 {
+	if len(p.dropped[0].values) != 0 || p.dropped[0].octets != 0 {
 		t.Error("names are kept beside the entry")
 	}
 }

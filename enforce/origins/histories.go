@@ -8,11 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// Limits of histories.
-const (
-	maxHistories     = 10_000
-	maxHistoriesSize = 8 << 20 // octets of all texts
-)
+const maxHistoriesSize = 8 << 20 // octets of all texts
 
 // HandlerKey identifies where a robots.txt is enforced, so that after a reload the
 // new configuration finds the earlier versions of the file.
@@ -32,8 +28,7 @@ type HandlerKey struct {
 type Histories struct {
 	mu         sync.Mutex
 	generation int
-	size       int
-	records    map[historyKey]*historyRecord
+	kept[historyKey, *historyRecord]
 }
 
 // historyKey identifies a history. If one file serves all origins of a place,
@@ -65,7 +60,7 @@ type versionRecord struct {
 func (s *Histories) Octets() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return int64(s.size)
+	return s.octets
 }
 
 // begin returns the generation of a Table that stores histories from now on.
@@ -89,12 +84,12 @@ func (s *Histories) get(keys []historyKey, perOrigin bool) (latest *historyRecor
 	if perOrigin {
 		for _, key := range keys {
 			for _, origin := range []judge.Origin{key.origin, {Host: key.origin.Host}, {}} {
-				latest = s.records[historyKey{key.handler, origin}].later(latest)
+				latest = s.values[historyKey{key.handler, origin}].later(latest)
 			}
 		}
 		return latest
 	}
-	for other, rec := range s.records {
+	for other, rec := range s.values {
 		of := func(key historyKey) bool {
 			return other.handler == key.handler && (key.origin.IsZero() || other.origin.Host == key.origin.Host)
 		}
@@ -118,8 +113,7 @@ func (rec *historyRecord) later(other *historyRecord) *historyRecord {
 	return other
 }
 
-// put stores a history under each of the keys. If there are too many histories,
-// or they are too large, it drops others, in no order.
+// put stores a history under each of the keys.
 func (s *Histories) put(keys []historyKey, generation int, h *History) {
 	if s == nil {
 		return
@@ -128,24 +122,9 @@ func (s *Histories) put(keys []historyKey, generation int, h *History) {
 	rec.generation = generation
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.records == nil {
-		s.records = make(map[historyKey]*historyRecord)
-	}
 	for _, key := range keys {
-		old := s.records[key]
-		if old != nil && old.generation > generation {
-			continue
-		}
-		s.size += rec.size() - old.size()
-		s.records[key] = rec
-	}
-	for key, old := range s.records {
-		if len(s.records) <= maxHistories && s.size <= maxHistoriesSize {
-			return
-		}
-		if !slices.Contains(keys, key) {
-			s.size -= old.size()
-			delete(s.records, key)
+		if old := s.values[key]; old == nil || old.generation <= generation {
+			s.kept.put(key, rec, maxHistoriesSize)
 		}
 	}
 }
@@ -160,14 +139,11 @@ func newHistoryRecord(h *History) *historyRecord {
 	return rec
 }
 
-// size returns the octets of the texts.
-func (rec *historyRecord) size() int {
-	if rec == nil {
-		return 0
-	}
+// Size returns the octets of the texts.
+func (rec *historyRecord) Size() int64 {
 	n := len(rec.current.Body)
 	for i := range rec.earlier {
 		n += len(rec.earlier[i].Body)
 	}
-	return n
+	return int64(n)
 }

@@ -19,16 +19,16 @@ func TestSizeOfHistoriesIsLimited(t *testing.T) {
 		return &History{Current: p}
 	}
 	generation := s.begin()
-	for i := range maxHistories + 100 {
+	for i := range maxKept + 100 {
 		s.put([]historyKey{{"", judge.Origin{Scheme: "https", Host: fmt.Sprint(i)}}}, generation, rules(10))
 	}
-	if len(s.records) != maxHistories || s.size != 10*maxHistories {
-		t.Errorf("%d histories of %d octets", len(s.records), s.size)
+	if len(s.values) != maxKept || s.octets != 10*maxKept {
+		t.Errorf("%d histories of %d octets", len(s.values), s.octets)
 	}
 	for i := range 100 {
 		s.put([]historyKey{{"", judge.Origin{Host: fmt.Sprint("large", i)}}}, generation, rules(400<<10))
 	}
-	if s.size > maxHistoriesSize || s.size < maxHistoriesSize/2 {
-		t.Errorf("%d octets, want at most %d", s.size, maxHistoriesSize)
+	if s.octets > maxHistoriesSize || s.octets < maxHistoriesSize/2 {
+		t.Errorf("%d octets, want at most %d", s.octets, maxHistoriesSize)
 	}
 }

@@ -20,6 +20,10 @@ type store struct {
 	retired bool       // the memory is no longer accounted for
 }
 
+type dropped = kept[judge.Origin, judge.Names]
+
+const maxDroppedSize = 8 << 20 // octets of a dropped
+
 func newStore(source Source, settings *judge.Compiled, cfg Config) *store {
 	return &store{
 		source: source, settings: settings, pending: settings.RulesOf(judge.Content{Outcome: judge.Pending}), cfg: cfg,
@@ -112,6 +116,6 @@ func (s *store) keepNames(e *entry) {
 		last = e.pending
 	}
 	if names := last.Names(s.pending); names.Size() > 0 {
-		s.droppedOf(e.invented.Load()).put(e.origin, names)
+		s.droppedOf(e.invented.Load()).put(e.origin, names, maxDroppedSize)
 	}
 }
