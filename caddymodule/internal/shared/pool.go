@@ -1,7 +1,9 @@
 package shared
 
 import (
+	"errors"
 	"io"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 )
@@ -28,4 +30,22 @@ func (e entry[T]) Destruct() error {
 		return c.Close()
 	}
 	return nil
+}
+
+// User is embedded in a Caddy module that uses values until its configuration ends.
+type User struct{ releases []func() error }
+
+// Use is Get for a module, which releases the value when Caddy cleans it up.
+func Use[T any](u *User, key string, create func() T) T {
+	value, release := Get(key, create)
+	u.releases = append(u.releases, release)
+	return value
+}
+
+// Cleanup implements caddy.CleanerUpper.
+func (u *User) Cleanup() (err error) {
+	for _, release := range slices.Backward(u.releases) {
+		err = errors.Join(err, release())
+	}
+	return err
 }

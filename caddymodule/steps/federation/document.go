@@ -1,11 +1,8 @@
 package federation
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,19 +17,16 @@ import (
 // signature is that of an HTTP client (draft-cavage-http-signatures, with the field
 // Signature, or RFC 9421), and not that of a crawler (Web Bot Auth).
 func asks(r *http.Request) bool {
-	inputs := r.Header["Signature-Input"]
 	signed := strings.TrimSpace(r.Header.Get("Signature")+r.Header.Get("Signature-Input")) != ""
 	return signed && (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
-		!slices.ContainsFunc(inputs, func(input string) bool { return strings.Contains(input, "web-bot-auth") }) &&
+		!slices.ContainsFunc(r.Header["Signature-Input"], func(input string) bool { return strings.Contains(input, "web-bot-auth") }) &&
 		slices.ContainsFunc(r.Header["Accept"], accepts)
 }
 
-// accepts reports whether an Accept field has the media type of a document, with a weight
-// above 0.
+// accepts reports whether an Accept field has the media type of a document.
 func accepts(field string) bool {
 	for media := range strings.SplitSeq(field, ",") {
-		_, weight, weighted := strings.Cut(media, "q=")
-		if isDocument(media) && !(weighted && strings.Trim(weight, "0. ") == "") {
+		if isDocument(media) {
 			return true
 		}
 	}
@@ -52,13 +46,13 @@ func isDocument(media string) bool {
 const patience = time.Second
 
 // writer is the ResponseWriter for the answer. A document passes, and so does a redirect
-// or a 304, without its body. Of anything else, nothing is sent if withhold says so.
+// or a 304, without its body. Of anything else, nothing is sent if withhold says so. It has
+// no other methods, by which a handler could send something.
 type writer struct {
-	caddyhttp.ResponseWriterWrapper
+	http.ResponseWriter
 	withhold func() bool
 	ctx      context.Context
 	cancel   context.CancelFunc
-	before   http.Header
 
 	begun, bodiless, withheld bool
 }
@@ -67,9 +61,10 @@ type writer struct {
 // calls withhold, once, and sends nothing of the answer if that returns true. Then it
 // returns true, and the header of w is the one of before.
 func serveDocument(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, withhold func() bool) (withheld bool, err error) {
+	before := w.Header().Clone()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	d := &writer{caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, withhold, ctx, cancel, w.Header().Clone(), false, false, false}
+	d := &writer{ResponseWriter: w, withhold: withhold, ctx: ctx, cancel: cancel}
 	defer func() {
 		if !d.withheld {
 			return
@@ -79,7 +74,7 @@ func serveDocument(w http.ResponseWriter, r *http.Request, next caddyhttp.Handle
 		}
 		withheld, err = true, nil
 		clear(w.Header())
-		maps.Copy(w.Header(), d.before)
+		maps.Copy(w.Header(), before)
 	}()
 	if err = next.ServeHTTP(d, r.WithContext(ctx)); err == nil {
 		d.WriteHeader(http.StatusOK) // if the answer is empty
@@ -94,18 +89,17 @@ func (d *writer) WriteHeader(status int) {
 	}
 	d.begun = true
 	header := d.Header()
-	if !isDocument(header.Get("Content-Type")) {
-		d.bodiless = status/100 == 3
-		d.withheld = !d.bodiless && d.withhold()
-	}
 	switch {
-	case d.withheld:
-		background.After(patience, "federation: the end of an answer", d.cancel)
-		return
-	case d.bodiless:
+	case isDocument(header.Get("Content-Type")):
+	case status/100 == 3:
+		d.bodiless = true
 		for _, name := range [...]string{"Content-Type", "Content-Length", "Content-Encoding"} {
 			header.Del(name)
 		}
+	case d.withhold():
+		d.withheld = true
+		background.After(patience, "federation: the end of an answer", d.cancel)
+		return
 	}
 	d.ResponseWriter.WriteHeader(status)
 }
@@ -118,30 +112,3 @@ func (d *writer) Write(p []byte) (int, error) {
 	}
 	return d.ResponseWriter.Write(p)
 }
-
-// ReadFrom implements io.ReaderFrom, so that the server can send a file without copying it.
-func (d *writer) ReadFrom(r io.Reader) (int64, error) {
-	d.WriteHeader(http.StatusOK)
-	if d.withheld || d.bodiless {
-		return 0, http.ErrBodyNotAllowed
-	}
-	return d.ResponseWriterWrapper.ReadFrom(r)
-}
-
-// FlushError sends the header, if it was not sent.
-func (d *writer) FlushError() error {
-	d.WriteHeader(http.StatusOK)
-	if d.withheld {
-		return nil
-	}
-	return http.NewResponseController(d.ResponseWriter).Flush()
-}
-
-// Hijack implements http.Hijacker: a document needs no connection of its own.
-func (*writer) Hijack() (net.Conn, *bufio.ReadWriter, error) { return nil, nil, http.ErrNotSupported }
-
-// Interface guards
-var (
-	_ http.Hijacker = (*writer)(nil)
-	_ io.ReaderFrom = (*writer)(nil)
-)

@@ -44,7 +44,12 @@ func TestAnswers(t *testing.T) {
 		{"a media type that begins so", write("application/activity+jsonp", 200, "x"), true, false},
 		{"a page with an error", write("text/html", 500, "x"), true, false},
 		{"nothing", func(http.ResponseWriter, *http.Request) error { return nil }, true, false},
-		{"a flush", func(w http.ResponseWriter, _ *http.Request) error { return http.NewResponseController(w).Flush() }, true, false},
+		{"a flush", func(w http.ResponseWriter, _ *http.Request) error {
+			if http.NewResponseController(w).Flush() == nil {
+				t.Error("the header is sent")
+			}
+			return nil
+		}, true, false},
 		{"an upgrade", func(w http.ResponseWriter, _ *http.Request) error {
 			w.WriteHeader(http.StatusSwitchingProtocols)
 			if _, _, err := http.NewResponseController(w).Hijack(); err == nil {
@@ -58,17 +63,6 @@ func TestAnswers(t *testing.T) {
 			}
 			return nil
 		}, true, false},
-		{"a file", func(w http.ResponseWriter, _ *http.Request) error {
-			if n, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader("x")); n != 0 || err == nil {
-				t.Errorf("%d octets of the file are read, %v", n, err)
-			}
-			return nil
-		}, true, false},
-		{"a file that is a document", func(w http.ResponseWriter, _ *http.Request) error {
-			w.Header().Set("Content-Type", "application/activity+json")
-			_, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader("x"))
-			return err
-		}, false, true},
 		{"an early hint", func(w http.ResponseWriter, r *http.Request) error {
 			w.WriteHeader(http.StatusEarlyHints)
 			return write("text/html", 200, "x")(w, r)
@@ -165,7 +159,6 @@ func TestAsks(t *testing.T) {
 		{"GET", "x", "", `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`, true},
 		{"GET", "x", "", `application/ld+json; profile="a,b", text/html`, true},
 		{"GET", "x", "", `text/html; a="\", application/activity+json"`, false},
-		{"GET", "x", "", "application/activity+json;q=0.000", false},
 		{"GET", "x", "", "application/activity+json;q=1.0", true},
 		{"GET", "x", "", "application/activity+jsonp", false},
 	} {

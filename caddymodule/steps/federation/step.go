@@ -4,20 +4,18 @@
 package federation
 
 import (
-	"hash/maphash"
+	"context"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/table"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func init() {
@@ -31,14 +29,11 @@ var Reason = judge.RegisterReason(judge.ReasonInfo{
 })
 
 // Federation lets signed requests of Fediverse servers pass that the group for `*`
-// disallows, if the answer is an ActivityPub document: at most 60 in a minute of a client
+// disallows, if the answer is an ActivityPub document: 60 a minute of a client
 // address. Crawlers of the registry, and those that a group names, are held. Default: on.
 //
 //	federation off
-type Federation struct {
-	passed  *table.Table[federating]
-	release func() error
-}
+type Federation struct{ budgets *throttle.Memory }
 
 // CaddyModule returns the Caddy module information.
 func (*Federation) CaddyModule() caddy.ModuleInfo {
@@ -62,61 +57,22 @@ func (*Federation) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // Join implements step.Step.
-func (f *Federation) Join(step.Site) error {
-	f.passed, f.release = shared.Get("federation", func() *table.Table[federating] { return table.New[federating](maxFederating) })
+func (f *Federation) Join(site step.Site) error {
+	f.budgets = site.Budgets()
 	return nil
 }
 
-// Cleanup implements caddy.CleanerUpper.
-func (f *Federation) Cleanup() error {
-	if f.release == nil {
-		return nil
-	}
-	return f.release()
-}
+// passes is what a client address (IPv4 /32, IPv6 /64) gets at a site: anyone can sign such
+// requests with any key.
+var passes = throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{{Requests: 60, Per: time.Minute}}, Burst: 60, Exact: true})
 
-// Limits for the requests that pass. Anyone can sign such a request with any key.
-const (
-	maxFederated  = 60 // in federatedTime, of one client address (IPv4 /32, IPv6 /64) at a site
-	federatedTime = time.Minute
-	maxFederating = 1 << 12
-)
+// seed is that of the hashes for keys. Packages enforce and limits have others.
+const seed = 200
 
-// federating has the times of the latest requests of a client that passed so, in
-// nanoseconds since 1970.
-type federating struct {
-	mu    sync.Mutex
-	times [maxFederated]int64
-	next  int // the oldest one
-}
-
-// latest returns the time of the latest request.
-func (f *federating) latest() int64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.times[(f.next+maxFederated-1)%maxFederated]
-}
-
-// take notes a request, and reports whether it is one of maxFederated in federatedTime.
-func (f *federating) take(now int64) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if since := now - f.times[f.next]; 0 <= since && since < int64(federatedTime) {
-		return false
-	}
-	f.times[f.next] = now
-	f.next = (f.next + 1) % maxFederated
-	return true
-}
-
-// seed is random, so that clients can't choose hosts that displace a certain one.
-var seed = maphash.MakeSeed()
-
-// mayPass notes a request, and reports whether it is one of the first 60 in a minute of its
-// client address at a site.
+// mayPass uses the budget of a client, and reports whether it has one.
 func (f *Federation) mayPass(r *judge.Request) bool {
-	key := throttle.Key{maphash.String(seed, r.SiteName())}.Client(r.Addr())
-	return f.passed.Add(key[0], (*federating).latest, nil).take(r.Time.UnixNano())
+	key := throttle.KeyOf(judge.Origin{Host: r.SiteName()}.Hash(seed, "")).Client(r.Addr())
+	return f.budgets.Take(context.Background(), r.Time, []throttle.Use{{Key: key, Limits: passes}}).OK
 }
 
 // refusals has the refusal of a request that gets only a document. Action is Pass for all
@@ -171,8 +127,7 @@ func (*Federation) Serve(x *step.Exchange, w http.ResponseWriter, next func(http
 
 // Interface guards
 var (
-	_ caddy.CleanerUpper = (*Federation)(nil)
-	_ step.Step          = (*Federation)(nil)
-	_ step.Decider       = (*Federation)(nil)
-	_ step.Server        = (*Federation)(nil)
+	_ step.Step    = (*Federation)(nil)
+	_ step.Decider = (*Federation)(nil)
+	_ step.Server  = (*Federation)(nil)
 )

@@ -60,11 +60,11 @@ type Fleet struct {
 	// The longest time for which a request waits for Redis, from 1ms to 1s. Default: 25ms.
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 
-	site    step.Site
-	config  config
-	id      string // the same for the same settings
-	redis   *redis
-	release func() error
+	site   step.Site
+	config config
+	id     string // the same for the same settings
+	redis  *redis
+	shared.User
 }
 
 // CaddyModule returns the Caddy module information.
@@ -167,7 +167,7 @@ func (f *Fleet) Join(site step.Site) error {
 	if err := f.readCA(); err != nil {
 		return lines.About("ca_file:", err)
 	}
-	f.redis, f.release = shared.Get("fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets()) })
+	f.redis = shared.Use(&f.User, "fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets()) })
 	return nil
 }
 
@@ -186,7 +186,7 @@ func (f *Fleet) Cleanup() error {
 		return nil
 	}
 	f.redis.leave(f)
-	return f.release()
+	return f.User.Cleanup()
 }
 
 // Interface guards

@@ -48,9 +48,9 @@ type Limits struct {
 	// The limits.
 	Limits []limits.Limit `json:"limits"`
 
-	heads   []*caddyfile.Dispenser // the lines of Limits, in a Caddyfile
-	set     *limits.Set
-	release func() error
+	shared.User
+	heads []*caddyfile.Dispenser // the lines of Limits, in a Caddyfile
+	set   *limits.Set
 }
 
 // CaddyModule returns the Caddy module information.
@@ -151,8 +151,7 @@ func (l *Limits) Join(site step.Site) error {
 			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", strings.Join(one.Paths, " "))
 		}
 	}
-	kept, release := shared.Get("limit", func() *state { return new(state) })
-	l.release = release
+	kept := shared.Use(&l.User, "limit", func() *state { return new(state) })
 	l.warn(site, kept)
 	return l.compile(site.Hosts, &kept.turns)
 }
@@ -167,14 +166,6 @@ func (l *Limits) warn(site step.Site, kept *state) {
 	if kept.warned.Swap(server) != server {
 		site.Log().Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s` in the timeouts of the server")
 	}
-}
-
-// Cleanup implements caddy.CleanerUpper.
-func (l *Limits) Cleanup() error {
-	if l.release == nil {
-		return nil
-	}
-	return l.release()
 }
 
 // List returns the limits, for the audit of logs.

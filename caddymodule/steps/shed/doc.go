@@ -3,9 +3,9 @@
 //
 //	load := shed.New(64)
 //	...
-//	if rank, ok := shed.RankOf(&request, &decision); !ok {
-//		place = load.Enter(now)
-//	} else if place, ok = load.EnterRobot(now, rank); !ok {
+//	if kind, ok := shed.StepOf(&request, &decision); !ok {
+//		place = load.Enter(now, hasBody)
+//	} else if place, ok = load.EnterRobot(now, kind); !ok {
 //		return // refused
 //	}
 //	defer load.Leave(place)

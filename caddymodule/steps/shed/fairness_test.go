@@ -1,9 +1,7 @@
 package shed
 
 import (
-	"io"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 )
@@ -16,15 +14,12 @@ func (b *backend) every(n int, until int64, do func()) {
 	}
 }
 
-// Requests whose body has not arrived count for a quarter of in_flight, however many
-// they are, and fully from then on.
+// Requests with a body count for a quarter of in_flight, however many they are.
 func TestIdleUploads(t *testing.T) {
 	load, now := newLoad(8), begin
-	var uploads []*Upload
+	var uploads []Place
 	for range 40 {
-		u := load.Upload(io.NopCloser(strings.NewReader("x")))
-		load.Enter(now)
-		uploads = append(uploads, u)
+		uploads = append(uploads, load.Enter(now, true))
 	}
 	robot := func() (refused bool) {
 		now += second
@@ -42,67 +37,11 @@ func TestIdleUploads(t *testing.T) {
 	if n := load.State(now).InFlight; n != 2 {
 		t.Errorf("%d requests count, want a quarter of 8", n)
 	}
-	for _, u := range uploads[:20] {
-		_, _ = io.ReadAll(u)
-		u.Close()
-	}
-	if n := load.State(now).InFlight; n != 22 || !robot() {
-		t.Errorf("%d requests count after 20 bodies, want 20 and 2; a robot is let in", n)
-	}
-	for _, u := range uploads {
-		u.End()
-		load.Leave(Place{})
+	for _, place := range uploads {
+		load.Leave(place)
 	}
 	if n := load.inFlight.Load() + load.uploads.Load(); n != 0 {
 		t.Errorf("%d at the end", n)
-	}
-}
-
-// Of an address that came with a search engine's name for a day, at most a fifth is
-// refused, whatever strangers do with this name; and it is not forgotten because of
-// them.
-func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
-	engine := func(client uint64) Rank { return Rank{Step: kind("search").Step, Engine: client << 40} }
-	load, now := newLoad(4), begin
-	for range 25 {
-		if place, ok := load.EnterRobot(now, engine(1)); ok {
-			load.Leave(place)
-		}
-		now += 3600 * second
-	}
-	for i := range uint64(100_000) {
-		load.engineOf(engine(100+i), now)
-	}
-	for range 5 {
-		load.Enter(now)
-	}
-	for load.level.Load() <= int32(kind("search").Step) { // slow ones of strangers
-		for i := range uint64(20) {
-			load.EnterRobot(now, engine(100+i))
-			load.EnterRobot(now, engine(200+i))
-		}
-		now += second / 4
-	}
-	served, strangers := 0, 0
-	for i := range uint64(100) {
-		if _, ok := load.EnterRobot(now, engine(300+i)); ok {
-			strangers++
-		}
-		place, ok := load.EnterRobot(now, engine(1))
-		if ok {
-			served++
-			load.Leave(place)
-		}
-		now += second / 2
-	}
-	if served < 80 || strangers > 0 {
-		t.Errorf("%d of 100 requests of the known address were served, and %d of strangers", served, strangers)
-	}
-	now += 25 * 3600 * second
-	for range 2 {
-		if load.engineOf(engine(1), now) != nil {
-			t.Error("an address is known after a day without a request")
-		}
 	}
 }
 
@@ -111,7 +50,7 @@ func TestFewRobotsAreNotRefused(t *testing.T) {
 	b := newBackend(newLoad(8))
 	until := begin + 120*second
 	b.every(150, until, func() {
-		place := b.load.Enter(b.now)
+		place := b.load.Enter(b.now, false)
 		b.request(func() { b.load.Leave(place) })
 	})
 	b.at(begin+10*second, func() {
@@ -130,13 +69,13 @@ func TestUselessStepsAreGivenBack(t *testing.T) {
 	b := newBackend(newLoad(8))
 	until := begin + 600*second
 	for range 20 { // people whose answers take forever
-		b.load.Enter(begin)
+		b.load.Enter(begin, false)
 	}
 	var refusedAt []int64
-	b.every(8, until, func() { b.load.Leave(b.load.Enter(b.now)) })
+	b.every(8, until, func() { b.load.Leave(b.load.Enter(b.now, false)) })
 	b.every(4, until, func() {
 		b.load.EnterRobot(b.now, kind("preview"))
-		if slices.Contains(b.load.State(b.now).Refused, kind("preview").Step) {
+		if slices.Contains(b.load.State(b.now).Refused, Steps[kind("preview")]) {
 			refusedAt = append(refusedAt, (b.now-begin)/second)
 		}
 	})
@@ -172,15 +111,15 @@ func (s *stall) isOn() bool { return s.from <= s.now && s.now < s.until }
 func (s *stall) person() {
 	arrived := s.now
 	s.client++
-	place := s.load.Enter(s.now)
+	place := s.load.Enter(s.now, false)
 	s.answer(func(ok bool) {
 		s.load.Leave(place)
 		s.waits, s.arrivals = append(s.waits, s.now-arrived), append(s.arrivals, arrived)
 	})
 }
 
-func (s *stall) robot(name string, r Rank) {
-	if place, ok := s.load.EnterRobot(s.now, r); ok {
+func (s *stall) robot(name string, kind int) {
+	if place, ok := s.load.EnterRobot(s.now, kind); ok {
 		s.served[name]++
 		s.answer(func(bool) { s.load.Leave(place) })
 	} else {
@@ -202,22 +141,13 @@ func (s *stall) answer(answered func(ok bool)) {
 // answers again, all are served.
 func TestStalledBackEnd(t *testing.T) {
 	s := newStall(newLoad(7))
-	bing := Rank{Step: kind("search").Step, Engine: 1 << 40}
-	for at := begin - 30*3600*second; at < begin; at += 3600 * second {
-		if place, ok := s.load.EnterRobot(at, bing); ok { // so that it is known
-			s.load.Leave(place)
-		}
-	}
 	until := begin + 900*second
 	s.every(10, until, s.person)
 	s.every(3, until, func() { s.robot("ai", kind("ai-*")) })
 	s.every(1, until, func() { s.robot("feed", kind("preview")) })
-	s.every(1, until, func() { s.robot("known", bing) })
-	s.every(1, until, func() {
-		s.robot("verified", Rank{Step: len(Steps) - 1, Engine: 1, Verified: true})
-	})
+	s.every(10, until, func() { s.robot("verified", engines) })
 	s.run(s.until)
-	for name, most := range map[string]int{"ai": 24, "feed": 24, "known": 20, "verified": 20} {
+	for name, most := range map[string]int{"ai": 24, "feed": 24, "verified": 20} {
 		if lost := 100 * s.refused[name] / (s.refused[name] + s.served[name]); lost > most || lost == 0 {
 			t.Errorf("%s lost %d %% of its requests", name, lost)
 		}

@@ -30,12 +30,11 @@ const (
 	other      = 1.5
 )
 
-// raise is that another step is refused.
-type raise struct {
-	from, to int     // levels before and after it
-	at       int64   // when it was refused
-	people   average // in flight then
-	helps    bool
+// trial is the time in which steps must help. Those that are refused meanwhile belong to it.
+type trial struct {
+	at     int64   // when it began; 0 if there is none
+	from   int32   // the level before
+	people average // in flight then
 }
 
 // look looks at the load, if it is time for it.
@@ -50,12 +49,12 @@ func (l *Load) look(now int64) {
 	if isSetBack { // all times that are known lie ahead
 		l.end()
 	}
-	elapsed, inFlight := time.Duration(max(0, now-l.at)), l.counted(l.inFlight.Load())
+	elapsed, inFlight := time.Duration(max(0, now-l.at)), l.counted()
 	l.at = now
 	l.all.fade(elapsed)
 	l.ofRobots.fade(elapsed)
-	l.wait.add(float64(inFlight), elapsed)
-	l.people.add(float64(max(0, inFlight-l.robots.Load())), elapsed)
+	l.wait.add(inFlight, elapsed)
+	l.people.add(max(0, inFlight-l.robots.Load()), elapsed)
 	if l.pressed.Swap(false) || inFlight > l.limit {
 		l.press(now)
 	} else {
@@ -68,20 +67,15 @@ func (l *Load) press(now int64) {
 	if now-l.last > int64(recently) {
 		l.score = 0
 	}
-	l.score++
+	l.score = min(l.score+1, raiseAfter)
 	l.last = now
 	l.review(now)
-	robots := l.ofRobots.lately()
-	switch {
-	case l.score < raiseAfter:
-	case l.areFewRobots():
-		l.busy.CompareAndSwap(0, now)
-	case robots < leastRobots:
-		if int64(l.all.lately()-robots) > l.limit {
-			l.busy.CompareAndSwap(0, now)
-		}
-	default:
-		l.busy.CompareAndSwap(0, now)
+	robots, all := l.ofRobots.lately(), l.all.lately()
+	if l.score < raiseAfter || robots < leastRobots && int64(all-robots) <= l.limit {
+		return
+	}
+	l.busy.CompareAndSwap(0, now)
+	if robots >= leastRobots && !l.areFewRobots() && !l.useless.Load() {
 		l.raise(now)
 	}
 }
@@ -89,31 +83,24 @@ func (l *Load) press(now int64) {
 // raise refuses another step: the first one that robots of now belong to.
 func (l *Load) raise(now int64) {
 	l.score = 0
-	from := int(l.level.Load())
-	for step := from; step < len(l.seen) && !l.useless.Load(); step++ {
+	from := l.level.Load()
+	for step := int(from); step < len(Steps); step++ {
 		if l.isSeen(step, now) {
-			l.raised = append(l.raised, raise{from: from, to: step + 1, at: now, people: l.people})
+			if l.trial.at == 0 {
+				l.trial = trial{now, from, l.people}
+			}
 			l.level.Store(int32(step + 1))
 			return
 		}
 	}
 }
 
-// lower lets the robots through again that were refused last. It returns what it undid.
-func (l *Load) lower() raise {
-	last := l.raised[len(l.raised)-1]
-	l.raised = l.raised[:len(l.raised)-1]
-	l.level.Store(int32(last.from))
-	return last
-}
-
 // review gives steps back that helped nobody, and lets them be tried again.
 func (l *Load) review(now int64) {
-	if n := len(l.raised); n > 0 && !l.raised[n-1].helps && now-l.raised[n-1].at >= int64(helpAfter) {
-		last := &l.raised[n-1]
-		last.helps = l.wait <= average(l.limit) || l.people < fall*last.people
-		if !last.helps {
-			l.lower()
+	if t := l.trial; t.at != 0 && now-t.at >= int64(helpAfter) {
+		l.trial = trial{}
+		if l.wait > average(l.limit) && l.people >= fall*t.people {
+			l.level.Store(t.from)
 			l.useless.Store(true)
 			l.again, l.before = now+int64(retryAfter), l.people
 		}
@@ -123,15 +110,16 @@ func (l *Load) review(now int64) {
 	}
 }
 
-// ease is a look without load.
+// ease is a look without load. It lets the robots through again that were refused last.
 func (l *Load) ease(now int64) {
 	l.score = max(l.score-1, 0)
-	for len(l.raised) > 0 && now-l.last >= int64(calm) {
-		if last := l.lower(); l.isSeen(last.to-1, now) {
+	for l.level.Load() > 0 && now-l.last >= int64(calm) {
+		l.trial = trial{}
+		if step := l.level.Add(-1); l.isSeen(int(step), now) {
 			l.last = now // they may bring the load back
 		}
 	}
-	if len(l.raised) == 0 && now-l.last >= int64(hold) {
+	if l.level.Load() == 0 && now-l.last >= int64(hold) {
 		l.end()
 	}
 }
@@ -141,7 +129,7 @@ func (l *Load) end() {
 	l.level.Store(0)
 	l.useless.Store(false)
 	l.busy.Store(0)
-	l.raised, l.last = nil, 0
+	l.trial, l.last = trial{}, 0
 	for i := range l.seen {
 		l.seen[i].Store(0)
 	}

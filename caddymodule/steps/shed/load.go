@@ -4,22 +4,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // Load is the load of one site, and which robots are refused because of it. All
 // times are in nanoseconds since 1970. It takes no lock that all requests share,
 // and is safe for concurrent use.
 type Load struct {
-	limit     int64        // requests that may wait for their answer; robots above it are refused
-	inFlight  atomic.Int64 // requests that wait
-	robots    atomic.Int64 // of these, those of robots
-	uploads   atomic.Int64 // of these, those whose body has not arrived
-	strangers atomic.Int64 // of these, those of strangers with the name of a search engine
-	all       arrivals
-	ofRobots  arrivals
-	engines   *table.Table[engine]
+	limit    int64        // requests that may wait for their answer; robots above it are refused
+	inFlight atomic.Int64 // requests that wait
+	robots   atomic.Int64 // of these, those of robots
+	uploads  atomic.Int64 // of these, those of others with a body
+	claims   atomic.Int64 // of these, those with the name of a search engine that would be refused otherwise
+	engines  atomic.Int64 // requests of verified search engines that would be refused otherwise
+	all      arrivals
+	ofRobots arrivals
 
 	level   atomic.Int32   // the steps below it are refused
 	useless atomic.Bool    // refusing the others did not help
@@ -34,61 +32,78 @@ type Load struct {
 	last   int64      // look under load, or at which a step was let through
 	wait   average    // requests in flight
 	people average    // of these, those that are no robots'
-	raised []raise    // the latest last
+	trial  trial      // of the steps that were refused last
 	again  int64      // when steps that helped nobody are tried again
-	before average    // people, when such a step was given back
+	before average    // people, when such steps were given back
 }
 
 // New returns a Load for a site on which inFlight requests may wait for their answer.
 func New(inFlight int) *Load {
-	return &Load{limit: int64(inFlight), seen: make([]atomic.Int64, len(Steps)), engines: table.New[engine](maxEngines)}
+	return &Load{limit: int64(inFlight), seen: make([]atomic.Int64, len(Steps))}
 }
 
 // Place is what Leave has to know about a request in flight.
-type Place struct{ robot, stranger bool }
+type Place struct{ robot, upload, claim bool }
 
-// Enter counts a request that is not a robot's.
-func (l *Load) Enter(now int64) Place {
+// uploadShare is 1 divided by the share of the limit that requests with a body count for:
+// otherwise clients with browsers' names that send none would keep robots out.
+const uploadShare = 4
+
+// Enter counts a request that is not a robot's. upload says that it has a body.
+func (l *Load) Enter(now int64, upload bool) Place {
 	l.look(now)
+	if upload {
+		l.uploads.Add(1)
+	}
 	l.enter(false)
-	return Place{}
+	return Place{upload: upload}
+}
+
+// counted returns how many requests in flight count.
+func (l *Load) counted() int64 {
+	return l.inFlight.Load() - max(0, l.uploads.Load()-l.limit/uploadShare)
 }
 
 // enter counts a request, and reports whether there are more than may be. isRefused says that
 // it is one of a step that is refused.
 func (l *Load) enter(isRefused bool) (isOver bool) {
 	l.all.add()
-	isOver = l.counted(l.inFlight.Add(1)) > l.limit
+	l.inFlight.Add(1)
+	isOver = l.counted() > l.limit
 	if isOver && !isRefused && !l.pressed.Load() {
 		l.pressed.Store(true)
 	}
 	return isOver
 }
 
-// claimSlots is how many strangers with the name of a search engine are served at once while
-// others would be refused.
-const claimSlots = 4
+const (
+	// claimSlots is how many clients with the name of a search engine that is not verified are
+	// served at once while others would be refused.
+	claimSlots = 4
+	// One of this many requests of verified search engines is refused: days of 503 cost the site
+	// its place in the index.
+	enginesPerLoss = 5
+)
 
-// EnterRobot counts the request of a robot, unless it is refused.
-func (l *Load) EnterRobot(now int64, r Rank) (p Place, ok bool) {
+// EnterRobot counts the request of a robot of a step, unless it is refused.
+func (l *Load) EnterRobot(now int64, step int) (p Place, ok bool) {
 	l.look(now)
 	l.ofRobots.add()
 	l.robots.Add(1)
-	isRefused := r.Step < int(l.level.Load())
+	isRefused := step < int(l.level.Load())
 	isOver := l.enter(isRefused)
-	if seen := &l.seen[r.Step]; now-seen.Load() > int64(lookEvery) {
+	if seen := &l.seen[step]; now-seen.Load() > int64(lookEvery) {
 		seen.Store(now)
 	}
 	p.robot = true
-	engine := l.engineOf(r, now)
 	switch {
-	case l.areFewRobots(), !isRefused && (!isOver || engine != nil || l.useless.Load()):
+	case l.areFewRobots(), !isRefused && (!isOver || step == engines || l.useless.Load()):
 		return p, true
-	case engine != nil && !engine.lose(now):
+	case step == engines && l.engines.Add(1)%enginesPerLoss != 0:
 		return p, true
-	case engine == nil && r.Engine != 0:
-		p.stranger = true
-		if l.strangers.Add(1) <= claimSlots {
+	case step == claims:
+		p.claim = true
+		if l.claims.Add(1) <= claimSlots {
 			return p, true
 		}
 	}
@@ -102,15 +117,18 @@ func (l *Load) Leave(p Place) {
 	if p.robot {
 		l.robots.Add(-1)
 	}
-	if p.stranger {
-		l.strangers.Add(-1)
+	if p.upload {
+		l.uploads.Add(-1)
+	}
+	if p.claim {
+		l.claims.Add(-1)
 	}
 }
 
 // State is the state of a Load.
 type State struct {
 	Since    time.Time // since when the server is busy; zero if it is not
-	Refused  []int     // indices of the Steps that are refused
+	Refused  []string  // the Steps that are refused
 	InFlight int       // requests that count
 	// Robots of all steps that came in the last 10 seconds, of All requests.
 	Robots, All int
@@ -120,13 +138,9 @@ type State struct {
 // State returns the state at a time.
 func (l *Load) State(now int64) State {
 	l.look(now)
-	s := State{
-		InFlight: int(l.counted(l.inFlight.Load())), Robots: l.ofRobots.lately(), All: l.all.lately(), Few: l.areFewRobots(),
-	}
-	for step := range int(l.level.Load()) {
-		if !s.Few {
-			s.Refused = append(s.Refused, step)
-		}
+	s := State{InFlight: int(l.counted()), Robots: l.ofRobots.lately(), All: l.all.lately(), Few: l.areFewRobots()}
+	if !s.Few {
+		s.Refused = Steps[:l.level.Load()]
 	}
 	if since := l.busy.Load(); since != 0 {
 		s.Since = time.Unix(0, since)
@@ -159,8 +173,8 @@ func (l *Load) areFewRobots() bool { return 10*l.ofRobots.n.Load() < l.all.n.Loa
 type average float64
 
 // add adds a value that was true for a time.
-func (a *average) add(value float64, elapsed time.Duration) {
-	*a += average((value - float64(*a)) * passed(elapsed))
+func (a *average) add(value int64, elapsed time.Duration) {
+	*a += average((float64(value) - float64(*a)) * passed(elapsed))
 }
 
 // passed returns which part of the window has passed.

@@ -1,12 +1,9 @@
 package shed
 
 import (
-	"math/rand/v2"
-
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // Names of steps.
@@ -44,50 +41,37 @@ var Steps, stepOf = func() (names []string, steps map[crawler.Purpose]int) {
 	return append(names, verified), steps
 }()
 
-// Rank is the place of a robot among the Steps.
-type Rank struct {
-	Step     int    // index of Steps
-	Engine   uint64 // of the last kind: a hash of the name if it is Verified, otherwise of the address; 0 for others
-	Verified bool
-}
+// engines is the step of search engines that are verified, and claims the one of other clients
+// with the name of one.
+var engines, claims = len(kinds), len(kinds) - 1
 
-// clientSeed is a random seed, so that clients can't choose addresses that displace a
-// certain one.
-var clientSeed = throttle.Key{rand.Uint64(), rand.Uint64()}
-
-// RankOf returns the place of the client of a request that is let through. ok is false
-// for clients that are never refused, such as people, and for requests that are no
+// StepOf returns the index of the step of the client of a request that is let through. ok is
+// false for clients that are never refused, such as people, and for requests that are no
 // crawling.
-func RankOf(q *judge.Request, d *judge.Decision) (r Rank, ok bool) {
+func StepOf(q *judge.Request, d *judge.Decision) (step int, ok bool) {
 	switch d.Reason {
 	case judge.Person, judge.Exempt, judge.ExemptPath:
-		return r, false
+		return 0, false
 	}
 	switch d.Agent.Class {
 	case crawler.SelfDeclared, crawler.Registered, crawler.Named, crawler.UserTriggered, crawler.Scraper:
 	default:
-		return r, false
+		return 0, false
 	}
 	if d.Reason.Info().NoCrawling || q.IsNoCrawling(&d.Agent) {
-		return r, false
+		return 0, false
 	}
 	row := d.Agent.Crawler
-	if row == nil || d.Claim.State == claim.Impostor {
-		return r, true
-	}
-	main := row.Purpose()
-	if row.CountsAs(crawler.Search) {
-		main = crawler.Search
-	}
-	r.Step = stepOf[main]
 	switch {
-	case r.Step < len(kinds)-1:
-	case d.Claim.State == claim.Verified:
-		r.Step++
-		r.Verified = true
-		r.Engine, _ = judge.Origin{}.Hash(0, row.Name)
+	case row == nil || d.Claim.State == claim.Impostor:
+		return 0, true
+	case row.CountsAs(crawler.Search):
+		step = claims
 	default:
-		r.Engine = clientSeed.Client(q.Addr())[0]
+		step = stepOf[row.Purpose()]
 	}
-	return r, true
+	if step == claims && d.Claim.State == claim.Verified {
+		step = engines
+	}
+	return step, true
 }

@@ -24,7 +24,7 @@ func decide(t *testing.T, q *judge.Request, ua string) *judge.Decision {
 	return d
 }
 
-func TestRanks(t *testing.T) {
+func TestSteps(t *testing.T) {
 	const browser = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
 	if got, want := strings.Join(Steps, ","), "self-declared,ai-*,seo,archive,preview,search,verified search engines"; got != want {
 		t.Errorf("steps %s, want %s", got, want)
@@ -57,20 +57,19 @@ func TestRanks(t *testing.T) {
 		{"AdsBot-Google", judge.Request{Target: "/"}, "search"},
 	} {
 		d := decide(t, &tt.q, tt.ua)
-		r, ok := RankOf(&tt.q, d)
 		got := ""
-		if ok {
-			got = Steps[r.Step]
+		if step, ok := StepOf(&tt.q, d); ok {
+			got = Steps[step]
 		}
-		if got != tt.want || ok && (r.Engine != 0) != (tt.want == "search") {
-			t.Errorf("%s %s %s: step %q, %+v; want %q", tt.ua, tt.q.Method, tt.q.Target, got, r, tt.want)
+		if got != tt.want {
+			t.Errorf("%s %s %s: step %q, want %q", tt.ua, tt.q.Method, tt.q.Target, got, tt.want)
 		}
 	}
 	q := judge.Request{Target: "/"}
 	d := decide(t, &q, "Googlebot/2.1")
 	d.Claim.State = claim.Verified
-	if r, ok := RankOf(&q, d); !ok || !r.Verified || Steps[r.Step] != verified {
-		t.Errorf("the verified Googlebot: %+v, %v", r, ok)
+	if step, ok := StepOf(&q, d); !ok || Steps[step] != verified {
+		t.Errorf("the verified Googlebot: %d, %v", step, ok)
 	}
 	d.Claim.State = claim.Impostor
 	if got := (*Shed)(nil).Explain(&q, d); got != "refused while the server is busy, step 1 of 7: self-declared" {

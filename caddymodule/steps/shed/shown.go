@@ -14,8 +14,7 @@ import (
 // state returns the state of now, and the kinds of robots that are refused.
 func (s *Shed) state(monitored bool) (state State, refused string) {
 	state = s.load().State(clock.Now().UnixNano())
-	kinds := words.Map(state.Refused, func(step int) string { return Steps[step] })
-	refused = strings.Join(kinds, ", ")
+	refused = strings.Join(state.Refused, ", ")
 	if monitored && refused != "" {
 		refused = "would be refused: " + refused
 	}
@@ -38,11 +37,11 @@ func (s *Shed) View(monitored bool) statusapi.Section {
 
 // Explain implements step.Feature.
 func (*Shed) Explain(r *judge.Request, d *judge.Decision) string {
-	rank, ok := RankOf(r, d)
+	step, ok := StepOf(r, d)
 	if !ok {
 		return ""
 	}
-	return fmt.Sprintf("refused while the server is busy, step %d of %d: %s", rank.Step+1, len(Steps), Steps[rank.Step])
+	return fmt.Sprintf("refused while the server is busy, step %d of %d: %s", step+1, len(Steps), Steps[step])
 }
 
 // Accidents implements step.Feature.

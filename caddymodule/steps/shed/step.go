@@ -44,12 +44,12 @@ var Reason = judge.RegisterReason(judge.ReasonInfo{
 // smaller `in_flight`.
 type Shed struct {
 	// Busy while more than this many requests of all clients wait for the header of their
-	// response. Those whose body is still arriving count for at most a quarter of it.
+	// response. Those with a body count for at most a quarter of it.
 	InFlight int `json:"in_flight,omitempty"`
 
-	place   *judge.Place
-	load    func() *Load
-	release func() error
+	place *judge.Place
+	load  func() *Load
+	shared.User
 }
 
 // CaddyModule returns the Caddy module information.
@@ -99,21 +99,12 @@ func (s *Shed) Join(site step.Site) error {
 	}
 	s.place = &judge.Place{Layer: Layer, Text: "shed"}
 	s.place.File, s.place.Line = site.Place()
-	loads, release := shared.Get("shed", func() *sync.Map { return new(sync.Map) })
-	s.release = release
+	loads := shared.Use(&s.User, "shed", func() *sync.Map { return new(sync.Map) })
 	s.load = sync.OnceValue(func() *Load {
 		load, _ := loads.LoadOrStore(fmt.Sprint(site.Key(), " ", s.InFlight), New(s.InFlight))
 		return load.(*Load)
 	})
 	return nil
-}
-
-// Cleanup releases the Load.
-func (s *Shed) Cleanup() error {
-	if s.release == nil {
-		return nil
-	}
-	return s.release()
 }
 
 // Places implements step.Placed.
@@ -131,17 +122,16 @@ const (
 
 // inFlight is a request that is in flight.
 type inFlight struct {
-	load   *Load // that counts it; nil if none does
-	place  Place
-	upload *Upload // nil without a body that arrives while the request is in flight
-	head   response.Head
+	load  *Load // that counts it; nil if none does
+	place Place
+	head  response.Head
 }
 
 var requests = step.NewSlot[inFlight]()
 
 // Holds implements step.Holder.
 func (s *Shed) Holds(x *step.Exchange) (why judge.Reason, line *judge.Place, ok bool) {
-	_, isRobot := RankOf(&x.Request, &x.Decision)
+	_, isRobot := StepOf(&x.Request, &x.Decision)
 	return Reason, s.place, isRobot
 }
 
@@ -158,8 +148,8 @@ func (s *Shed) Wrap(next step.Decide) step.Decide {
 func (s *Shed) enter(x *step.Exchange, d *judge.Decision) {
 	load, now, q := s.load(), x.Request.Time.UnixNano(), requests.Of(x)
 	q.leave() // a step before may decide again
-	if rank, isRobot := RankOf(&x.Request, d); isRobot && d.Action == judge.Pass {
-		place, ok := load.EnterRobot(now, rank)
+	if kind, isRobot := StepOf(&x.Request, d); isRobot && d.Action == judge.Pass {
+		place, ok := load.EnterRobot(now, kind)
 		if ok {
 			q.load, q.place = load, place
 			return
@@ -167,24 +157,13 @@ func (s *Shed) enter(x *step.Exchange, d *judge.Decision) {
 		d.Refuse(Reason, s.place, leastRetry+rand.N(mostRetry-leastRetry))
 	}
 	if d.Action == judge.Pass || d.Monitored {
-		q.load = load
-		q.enterOther(x.HTTP, now)
+		q.load, q.place = load, load.Enter(now, x.HTTP.ContentLength != 0)
 	}
-}
-
-// enterOther counts a request that is not a robot's.
-func (q *inFlight) enterOther(r *http.Request, now int64) {
-	if r.ContentLength != 0 && r.Body != nil {
-		q.upload = q.load.Upload(r.Body)
-		r.Body = q.upload
-	}
-	q.place = q.load.Enter(now)
 }
 
 // leave ends what enter began. It may be called again.
 func (q *inFlight) leave() {
 	if q.load != nil {
-		q.upload.End()
 		q.load.Leave(q.place)
 		q.load = nil
 	}

@@ -58,7 +58,7 @@ type Verify struct {
 	ctx      caddy.Context
 	site     step.Site
 	verifier *verifier
-	release  func() error
+	shared.User
 }
 
 // CaddyModule returns the Caddy module information.
@@ -142,20 +142,12 @@ func (v *Verify) Join(site step.Site) error {
 	}
 	cfg := verify.Config{Resolver: resolver, Lists: isOn(v.Lists), DNS: isOn(v.DNS), Signatures: isOn(v.Signatures)}
 	key := fmt.Sprintf("verifier:%s:%t:%t:%t", server, cfg.Lists, cfg.DNS, cfg.Signatures)
-	v.verifier, v.release = shared.Get(key, func() *verifier { return newVerifier(cfg) })
+	v.verifier = shared.Use(&v.User, key, func() *verifier { return newVerifier(cfg) })
 	return nil
 }
 
 // Start implements step.Starter: the verifier uses the network from now on.
 func (v *Verify) Start() { v.verifier.Start(v.ctx.Storage(), v.site.Log().Named("verify")) }
-
-// Cleanup releases the verifier. Caddy also calls it if Join failed.
-func (v *Verify) Cleanup() error {
-	if v.release == nil {
-		return nil
-	}
-	return v.release()
-}
 
 // Verification implements step.Verifier.
 func (v *Verify) Verification() judge.Verification {
