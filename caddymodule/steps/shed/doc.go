@@ -5,7 +5,7 @@
 //	...
 //	if kind, ok := shed.StepOf(&request, &decision); !ok {
 //		place = load.Enter(now, hasBody)
-//	} else if place, ok = load.EnterRobot(now, kind); !ok {
+//	} else if place, ok = load.EnterRobot(now, kind, address); !ok {
 //		return // refused
 //	}
 //	defer load.Leave(place)

@@ -23,7 +23,7 @@ func TestIdleUploads(t *testing.T) {
 	}
 	robot := func() (refused bool) {
 		now += second
-		place, ok := load.EnterRobot(now, kind("ai-*"))
+		place, ok := load.EnterRobot(now, kind("ai-*"), 1)
 		if ok {
 			load.Leave(place)
 		}
@@ -42,6 +42,54 @@ func TestIdleUploads(t *testing.T) {
 	}
 	if n := load.inFlight.Load() + load.uploads.Load(); n != 0 {
 		t.Errorf("%d at the end", n)
+	}
+}
+
+// Of an address that came with a search engine's name for a day, at most a fifth is
+// refused, whatever strangers do with this name; and it is not forgotten because of
+// them.
+func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
+	load, now := newLoad(4), begin
+	engine := func(client uint64) (Place, bool) { return load.EnterRobot(now, kind("search"), client<<40) }
+	for range 25 {
+		if place, ok := engine(1); ok {
+			load.Leave(place)
+		}
+		now += 3600 * second
+	}
+	for i := range uint64(100_000) {
+		load.isKnown((100+i)<<40, now)
+	}
+	for range 5 {
+		load.Enter(now, false)
+	}
+	for load.level.Load() <= int32(claimStep) { // slow ones of strangers
+		for i := range uint64(20) {
+			engine(100 + i)
+			engine(200 + i)
+		}
+		now += second / 4
+	}
+	served, strangers := 0, 0
+	for i := range uint64(100) {
+		if _, ok := engine(300 + i); ok {
+			strangers++
+		}
+		place, ok := engine(1)
+		if ok {
+			served++
+			load.Leave(place)
+		}
+		now += second / 2
+	}
+	if served < 80 || strangers > 0 {
+		t.Errorf("%d of 100 requests of the known address were served, and %d of strangers", served, strangers)
+	}
+	now += 25 * 3600 * second
+	for range 2 {
+		if load.isKnown(1<<40, now) {
+			t.Error("an address is known after a day without a request")
+		}
 	}
 }
 
@@ -74,7 +122,7 @@ func TestUselessStepsAreGivenBack(t *testing.T) {
 	var refusedAt []int64
 	b.every(8, until, func() { b.load.Leave(b.load.Enter(b.now, false)) })
 	b.every(4, until, func() {
-		b.load.EnterRobot(b.now, kind("preview"))
+		b.load.EnterRobot(b.now, kind("preview"), 1)
 		if slices.Contains(b.load.State(b.now).Refused, Steps[kind("preview")]) {
 			refusedAt = append(refusedAt, (b.now-begin)/second)
 		}
@@ -119,7 +167,7 @@ func (s *stall) person() {
 }
 
 func (s *stall) robot(name string, kind int) {
-	if place, ok := s.load.EnterRobot(s.now, kind); ok {
+	if place, ok := s.load.EnterRobot(s.now, kind, 1); ok {
 		s.served[name]++
 		s.answer(func(bool) { s.load.Leave(place) })
 	} else {
@@ -137,7 +185,7 @@ func (s *stall) answer(answered func(ok bool)) {
 }
 
 // While a back end answers nothing, robots are refused for a minute, because that does
-// not help, and again in each sixth minute. Search engines lose a fifth at most. When it
+// not help, and again in each sixth minute. Search verifiedStep lose a fifth at most. When it
 // answers again, all are served.
 func TestStalledBackEnd(t *testing.T) {
 	s := newStall(newLoad(7))
@@ -145,7 +193,7 @@ func TestStalledBackEnd(t *testing.T) {
 	s.every(10, until, s.person)
 	s.every(3, until, func() { s.robot("ai", kind("ai-*")) })
 	s.every(1, until, func() { s.robot("feed", kind("preview")) })
-	s.every(10, until, func() { s.robot("verified", engines) })
+	s.every(10, until, func() { s.robot("verified", verifiedStep) })
 	s.run(s.until)
 	for name, most := range map[string]int{"ai": 24, "feed": 24, "verified": 20} {
 		if lost := 100 * s.refused[name] / (s.refused[name] + s.served[name]); lost > most || lost == 0 {

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
 // Load is the load of one site, and which robots are refused because of it. All
@@ -14,8 +16,9 @@ type Load struct {
 	inFlight atomic.Int64 // requests that wait
 	robots   atomic.Int64 // of these, those of robots
 	uploads  atomic.Int64 // of these, those of others with a body
-	claims   atomic.Int64 // of these, those with the name of a search engine that would be refused otherwise
-	engines  atomic.Int64 // requests of verified search engines that would be refused otherwise
+	claims   atomic.Int64 // of these, those of strangers with the name of a search engine
+	losses   atomic.Int64 // requests of known search engines that would be refused otherwise
+	engines  *table.Table[engine]
 	all      arrivals
 	ofRobots arrivals
 
@@ -39,7 +42,7 @@ type Load struct {
 
 // New returns a Load for a site on which inFlight requests may wait for their answer.
 func New(inFlight int) *Load {
-	return &Load{limit: int64(inFlight), seen: make([]atomic.Int64, len(Steps))}
+	return &Load{limit: int64(inFlight), seen: make([]atomic.Int64, len(Steps)), engines: table.New[engine](maxEngines)}
 }
 
 // Place is what Leave has to know about a request in flight.
@@ -76,17 +79,9 @@ func (l *Load) enter(isRefused bool) (isOver bool) {
 	return isOver
 }
 
-const (
-	// claimSlots is how many clients with the name of a search engine that is not verified are
-	// served at once while others would be refused.
-	claimSlots = 4
-	// One of this many requests of verified search engines is refused: days of 503 cost the site
-	// its place in the index.
-	enginesPerLoss = 5
-)
-
-// EnterRobot counts the request of a robot of a step, unless it is refused.
-func (l *Load) EnterRobot(now int64, step int) (p Place, ok bool) {
+// EnterRobot counts the request of a robot of a step, unless it is refused. address is a hash
+// of its address.
+func (l *Load) EnterRobot(now int64, step int, address uint64) (p Place, ok bool) {
 	l.look(now)
 	l.ofRobots.add()
 	l.robots.Add(1)
@@ -96,12 +91,13 @@ func (l *Load) EnterRobot(now int64, step int) (p Place, ok bool) {
 		seen.Store(now)
 	}
 	p.robot = true
+	isKnown := step == verifiedStep || step == claimStep && l.isKnown(address, now)
 	switch {
-	case l.areFewRobots(), !isRefused && (!isOver || step == engines || l.useless.Load()):
+	case l.areFewRobots(), !isRefused && (!isOver || isKnown || l.useless.Load()):
 		return p, true
-	case step == engines && l.engines.Add(1)%enginesPerLoss != 0:
+	case isKnown && l.losses.Add(1)%perLoss != 0:
 		return p, true
-	case step == claims:
+	case step == claimStep && !isKnown:
 		p.claim = true
 		if l.claims.Add(1) <= claimSlots {
 			return p, true

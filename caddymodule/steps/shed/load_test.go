@@ -125,7 +125,7 @@ func (b *backend) robot(name string, kind int, pause, until int64) {
 	var place Place
 	if b.load != nil {
 		ok := false
-		if place, ok = b.load.EnterRobot(b.now, kind); !ok {
+		if place, ok = b.load.EnterRobot(b.now, kind, 1); !ok {
 			b.refused[name]++
 			b.at(b.now+pause, again)
 			return
@@ -268,7 +268,7 @@ func TestSearchEngines(t *testing.T) {
 		const requests = 400
 		refused := 0
 		for i := range int64(requests) {
-			if slot, ok := load.EnterRobot(begin+i*pause, engines); ok {
+			if slot, ok := load.EnterRobot(begin+i*pause, verifiedStep, 1); ok {
 				load.Leave(slot)
 			} else {
 				refused++
@@ -281,8 +281,8 @@ func TestSearchEngines(t *testing.T) {
 	now := begin + 3600*second
 	slots := 0
 	var last Place
-	for range 1000 {
-		if place, ok := load.EnterRobot(now, kind("search")); ok && place.claim {
+	for i := range 1000 {
+		if place, ok := load.EnterRobot(now, kind("search"), uint64(i)); ok && place.claim {
 			last = place
 			slots++
 		}
@@ -291,8 +291,8 @@ func TestSearchEngines(t *testing.T) {
 		t.Errorf("%d claims are served at once", slots)
 	}
 	load.Leave(last)
-	if _, ok := load.EnterRobot(now, kind("search")); !ok {
-		if _, ok = load.EnterRobot(now, kind("search")); !ok {
+	if _, ok := load.EnterRobot(now, kind("search"), 1); !ok {
+		if _, ok = load.EnterRobot(now, kind("search"), 1); !ok {
 			t.Error("the slot is lost")
 		}
 	}
@@ -307,7 +307,7 @@ func keepBusy(t *testing.T, load *Load, now int64) int64 {
 	}
 	for load.level.Load() < 2 {
 		for step := range 3 {
-			load.EnterRobot(now, step)
+			load.EnterRobot(now, step, 1)
 		}
 		if now += second / 4; now > begin+3600*second {
 			t.Fatal("no robots are refused")
@@ -336,7 +336,7 @@ func TestQuietTimeEndsTheLoad(t *testing.T) {
 	now = keepBusy(t, load, begin)
 	for range 4 * 31 {
 		now += second / 4
-		load.EnterRobot(now, 0)
+		load.EnterRobot(now, 0, 1)
 	}
 	if !load.IsBusy() {
 		t.Error("robots were let through, and did not show yet whether they are too many")
@@ -375,7 +375,7 @@ func TestConcurrentRequests(t *testing.T) {
 					load.Enter(now, false)
 					load.Leave(Place{})
 					load.State(now)
-				} else if place, ok := load.EnterRobot(now, []int{kind("ai-*"), engines, kind("search")}[i%3]); ok {
+				} else if place, ok := load.EnterRobot(now, []int{kind("ai-*"), verifiedStep, kind("search")}[i%3], uint64(n)); ok {
 					load.Leave(place)
 				}
 			}

@@ -41,9 +41,9 @@ var Steps, stepOf = func() (names []string, steps map[crawler.Purpose]int) {
 	return append(names, verified), steps
 }()
 
-// engines is the step of search engines that are verified, and claims the one of other clients
-// with the name of one.
-var engines, claims = len(kinds), len(kinds) - 1
+// verifiedStep is the step of search engines that are verified, and claimStep the one of other
+// clients with the name of one.
+var verifiedStep, claimStep = len(kinds), len(kinds) - 1
 
 // StepOf returns the index of the step of the client of a request that is let through. ok is
 // false for clients that are never refused, such as people, and for requests that are no
@@ -66,12 +66,12 @@ func StepOf(q *judge.Request, d *judge.Decision) (step int, ok bool) {
 	case row == nil || d.Claim.State == claim.Impostor:
 		return 0, true
 	case row.CountsAs(crawler.Search):
-		step = claims
+		step = claimStep
 	default:
 		step = stepOf[row.Purpose()]
 	}
-	if step == claims && d.Claim.State == claim.Verified {
-		step = engines
+	if step == claimStep && d.Claim.State == claim.Verified {
+		step = verifiedStep
 	}
 	return step, true
 }

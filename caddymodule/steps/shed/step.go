@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 func init() {
@@ -127,6 +128,9 @@ type inFlight struct {
 	head  response.Head
 }
 
+// addressSeed is random, so that clients can't choose addresses that displace a certain one.
+var addressSeed = throttle.Key{rand.Uint64(), rand.Uint64()}
+
 var requests = step.NewSlot[inFlight]()
 
 // Holds implements step.Holder.
@@ -149,7 +153,7 @@ func (s *Shed) enter(x *step.Exchange, d *judge.Decision) {
 	load, now, q := s.load(), x.Request.Time.UnixNano(), requests.Of(x)
 	q.leave() // a step before may decide again
 	if kind, isRobot := StepOf(&x.Request, d); isRobot && d.Action == judge.Pass {
-		place, ok := load.EnterRobot(now, kind)
+		place, ok := load.EnterRobot(now, kind, addressSeed.Client(x.Request.Addr())[0])
 		if ok {
 			q.load, q.place = load, place
 			return
