@@ -17,7 +17,6 @@ import (
 type Lines struct {
 	policy   Policy // without presets
 	registry *crawler.Registry
-	beyond   []string
 	covers   []*cover                      // by crawler.Crawler.Index; nil if the policy does not apply to it
 	byFirst  map[string][]*crawler.Crawler // by the first token of the crawlers, in lower case
 }
@@ -66,10 +65,7 @@ func (e *StatementError) Error() string {
 // StatementError.UnknownName), Compile also returns Lines, which ignore these
 // names. With any other error, it returns nil in place of Lines.
 func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
-	all, beyond := p.expand()
-	l := &Lines{
-		policy: all, registry: registry, beyond: beyond, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{},
-	}
+	l := &Lines{policy: p.expand(), registry: registry, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
 	c := &compiler{Lines: l, given: p}
 	c.check()
 	for row := range registry.All() {
@@ -111,17 +107,10 @@ func (p *Policy) Additions(registry *crawler.Registry) (*judge.Additions, error)
 	return a, err
 }
 
-// Beyond returns Merged.Beyond.
-func (p *Policy) Beyond() []string {
-	_, beyond := p.expand()
-	return beyond
-}
-
 // ContentUsage returns the Content-Usage preferences as the value of a header field,
 // or "" if there are none.
 func (p *Policy) ContentUsage() string {
-	all, _ := p.expand()
-	return join(all.Usage)
+	return join(p.expand().Usage)
 }
 
 // cover finds the statements for each crawler. It skips unknown names.

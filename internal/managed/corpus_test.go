@@ -118,7 +118,7 @@ type groups struct {
 // have.
 func (c *comparison) lint(site []byte) {
 	had := lint.Lint(c.before)
-	open := readSite(site).open(robots.RFC9309)
+	open := readSite(site, robots.RFC9309).open
 	for _, f := range lint.Lint(c.after) {
 		switch {
 		case f.Severity != lint.Error:

@@ -23,12 +23,8 @@ func (m *merger) fallbacks() {
 				continue
 			}
 			g, star := groupOf(m.file, row)
-			b := body{dialect: m.settings.Dialect}
-			if g == nil || mayCrawl(g) {
-				b.preferences(g, &m.policy)
-			}
-			b.copy(g, !star || row.CrawlDelay != crawler.No)
-			m.add(b.entries, "as before", first(row))
+			m.before(g, !star || row.CrawlDelay != crawler.No, first(row))
+			m.written[strings.ToLower(first(row))] = true
 			more = true
 		}
 	}
@@ -48,9 +44,9 @@ func (m *merger) fallsBack(c *crawler.Crawler) bool {
 	return false
 }
 
-// build returns the merged file.
-func (m *merger) build() *site {
-	s := &site{lines: slices.Clone(m.kept.lines), ending: m.kept.ending}
+// finish adds the groups and licences to the site's file.
+func (m *merger) finish() {
+	s := m.site
 	if n := len(s.lines); n > 0 {
 		last := &s.lines[n-1]
 		if last.ending == "" || last.ending == "\r" && s.ending[0] == '\n' {
@@ -58,18 +54,17 @@ func (m *merger) build() *site {
 		}
 	}
 	if len(m.order) == 0 && len(m.policy.License) == 0 {
-		return s
+		return
 	}
 	if n := len(s.lines); n > 0 && strings.TrimSpace(strings.TrimPrefix(s.lines[n-1].text, canonical.ByteOrderMark)) != "" {
 		s.add(entry{})
 	}
 	s.add(entry{text: beginMarker})
-	open := m.kept.open(m.settings.Dialect)
-	if open {
+	if s.open {
 		s.add(entry{text: "Disallow:"})
 	}
 	for i, g := range m.order {
-		if i > 0 || open {
+		if i > 0 || s.open {
 			s.add(entry{})
 		}
 		s.add(entry{text: "# " + cmp.Or(g.why, purposes(g.agents, m.registry))})
@@ -85,7 +80,6 @@ func (m *merger) build() *site {
 		}
 	}
 	s.add(entry{text: endMarker})
-	return s
 }
 
 // purposes returns the purposes of crawlers, for a comment above their group.

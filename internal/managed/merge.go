@@ -8,6 +8,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/canonical"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -16,9 +17,6 @@ import (
 type Merged struct {
 	// Kept are the groups of the site's file that stay as they are, by their lines.
 	Kept []Kept
-	// Beyond has what the policy's presets can't prevent, such as a use of pages
-	// that a search engine fetched: one sentence for each case.
-	Beyond []string
 
 	text    []byte
 	origins []origin // by line, from 1
@@ -62,10 +60,8 @@ func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 	if len(file) > robots.MaxSize {
 		return nil, errTooLarge
 	}
-	own := readSite(file)
-	m := merger{Lines: l, settings: settings, own: own, kept: own, replaced: map[string]bool{}, written: map[string]bool{},
-		groups: map[string]*group{}}
-	m.file = m.parse(own.text())
+	m := merger{Lines: l, settings: settings, site: readSite(file, settings.Dialect), file: robots.Parse(file, robots.WithDialect(settings.Dialect)),
+		replaced: map[string]bool{}, written: map[string]bool{}, groups: map[string]*group{}}
 	if rulesIn(m.file) > maxRules {
 		return nil, errTooMany
 	}
@@ -76,17 +72,13 @@ func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 		m.write(&m.list[i])
 	}
 	m.fallbacks()
-	merged := m.build()
-	text := merged.text()
+	m.finish()
+	text := m.site.text()
 	if len(text) > robots.MaxSize {
 		return nil, errTooLarge
 	}
 	slices.SortFunc(m.keeps, func(a, b Kept) int { return cmp.Compare(a.Line, b.Line) })
-	result := &Merged{Kept: m.keeps, Beyond: l.beyond, text: text, origins: make([]origin, 0, len(merged.lines))}
-	for _, line := range merged.lines {
-		result.origins = append(result.origins, line.origin)
-	}
-	return result, nil
+	return &Merged{Kept: m.keeps, text: text, origins: words.Map(m.site.lines, func(e entry) origin { return e.origin })}, nil
 }
 
 // maxRules bounds the rules of all groups of a site's file: a rule counts for each
@@ -104,9 +96,8 @@ func rulesIn(f *robots.File) (n int) {
 type merger struct {
 	*Lines
 	settings *judge.Settings
-	own      *site        // the site's file
-	file     *robots.File // own, parsed
-	kept     *site        // own, with lines that the policy replaces turned into comments
+	site     *site        // the site's file, which becomes the merged one
+	file     *robots.File // the site's file as it was
 	list     []target
 	inside   map[*crawler.Crawler]bool
 	replaced map[string]bool // tokens of crawlers whose groups in the site's file become comments, in lower case
@@ -123,10 +114,6 @@ type target struct {
 	base    *robots.Group // the group of the site's file that applies to it; may be nil
 	star    bool          // base is the group for `*`
 	replace bool          // the site's file has a group for it
-}
-
-func (m *merger) parse(text []byte) *robots.File {
-	return robots.Parse(text, robots.WithDialect(m.settings.Dialect))
 }
 
 // targets finds the crawlers that the policy applies to in this file.
@@ -173,7 +160,8 @@ func (m *merger) keep(name string, line int) {
 	m.keeps = append(m.keeps, Kept{[]string{name}, line})
 }
 
-// replace turns the groups that the policy replaces into comments.
+// replace turns the groups that the policy replaces into comments. Crawlers that had such a
+// group together with others get one with the same rules.
 func (m *merger) replace() {
 	for _, t := range m.list {
 		if t.replace {
@@ -182,8 +170,8 @@ func (m *merger) replace() {
 			}
 		}
 	}
-	if len(m.replaced) > 0 {
-		m.kept = m.own.replace(m.settings.Dialect, m.replaces)
+	for _, token := range m.site.replace(m.replaces) {
+		m.before(m.file.Group(token), true, token)
 	}
 }
 
@@ -192,33 +180,26 @@ func (m *merger) replaces(token string) bool {
 	return m.replaced[strings.ToLower(token)] || m.replaced[strings.ToLower(canonical.FirstWord(token))]
 }
 
-// preferences adds a copy of each group of the site that may crawl, with the
+// preferences adds a copy of each group of the site that stays and may crawl, with the
 // preferences of the policy.
 func (m *merger) preferences() {
 	if len(m.policy.Signal) == 0 {
 		return
 	}
-	kept := m.parse(m.kept.text())
-	strong := map[string]bool{"*": true}
-	for _, t := range kept.Tokens() {
-		strong[t] = true
-	}
+	kept := robots.Parse(m.site.text(), robots.WithDialect(m.settings.Dialect))
 	groups := kept.Groups()
-	if kept.Star() == nil {
+	if m.file.Star() == nil {
 		groups = append(groups, nil)
 	}
 	for _, g := range groups {
-		if !mayCrawl(g) {
+		b := body{dialect: m.settings.Dialect}
+		b.preferences(g, &m.policy)
+		if !mayCrawl(g) || !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == Layer }) {
 			continue
 		}
 		agents := []string{"*"}
 		if g != nil {
-			agents = slices.DeleteFunc(slices.Clone(g.Tokens()), func(t string) bool { return !strong[t] })
-		}
-		b := body{dialect: m.settings.Dialect}
-		b.preferences(g, &m.policy)
-		if !slices.ContainsFunc(b.entries, func(e entry) bool { return e.layer == Layer }) {
-			continue
+			agents = slices.DeleteFunc(slices.Clone(g.Tokens()), func(t string) bool { return t != "*" && !slices.Contains(kept.Tokens(), t) })
 		}
 		b.copy(g, true)
 		m.put(b.entries, "the preferences of this site, with its own rules", agents...)
@@ -230,7 +211,7 @@ func (m *merger) write(t *target) {
 	b := body{dialect: m.settings.Dialect}
 	if t.terms.all {
 		b.add("Disallow: /", Layer, t.terms.line)
-		m.add(b.entries, "", first(t.crawler))
+		m.add(b.entries, first(t.crawler))
 		return
 	}
 	b.preferences(t.base, &m.policy)
@@ -245,12 +226,22 @@ func (m *merger) write(t *target) {
 	}
 	b.pace(base)
 	b.rest(t.base)
-	m.add(b.entries, "", first(t.crawler))
+	m.add(b.entries, first(t.crawler))
+}
+
+// before adds a group with the rules that a group of the site's file had.
+func (m *merger) before(g *robots.Group, paced bool, token string) {
+	b := body{dialect: m.settings.Dialect}
+	if mayCrawl(g) {
+		b.preferences(g, &m.policy)
+	}
+	b.copy(g, paced)
+	m.put(b.entries, "as before", token)
 }
 
 // add adds a group with other rules than the site's file has for the token.
-func (m *merger) add(entries []entry, why, token string) {
-	m.put(entries, why, token)
+func (m *merger) add(entries []entry, token string) {
+	m.put(entries, "", token)
 	m.written[strings.ToLower(token)] = true
 }
 

@@ -147,12 +147,12 @@ var presets = map[string]preset{
 	},
 }
 
-// beyondPresets has sentences for the site's operator about what no preset can
+// BeyondPresets has sentences for the site's operator about what no preset can
 // prevent. Sources: developers.google.com/search/docs/appearance/ai-features;
 // blogs.bing.com/webmaster, "Announcing new options for webmasters to control usage
 // of their content in Bing Chat"; developers.google.com/crawling/docs, "Google's
 // common crawlers".
-var beyondPresets = []string{
+var BeyondPresets = []string{
 	"AI Overviews and AI Mode of Google Search use pages that Googlebot fetched; only nosnippet, data-nosnippet or " +
 		"max-snippet keep a page out of them",
 	"Copilot and Bing's chat use pages that bingbot fetched; noarchive keeps a page out of them",
@@ -162,17 +162,14 @@ var beyondPresets = []string{
 // PresetNames returns the names of the presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// expand returns the policy with each preset replaced by its statements, and
-// what the presets can't prevent. It skips unknown presets.
-func (p *Policy) expand() (all Policy, beyond []string) {
-	all = *p
+// expand returns the policy with each preset replaced by its statements. It skips unknown
+// presets.
+func (p *Policy) expand() Policy {
+	all := *p
 	all.Presets = nil
 	all.Deny = slices.Clone(p.Deny)
 	for _, named := range p.Presets {
-		set, known := presets[named.Name]
-		if known {
-			beyond = beyondPresets
-		}
+		set := presets[named.Name]
 		for _, purpose := range set.deny {
 			whole := func(d Deny) bool { return len(d.Paths) == 0 && slices.Contains(d.Crawlers, string(purpose)) }
 			if !slices.ContainsFunc(all.Deny, whole) {
@@ -181,7 +178,7 @@ func (p *Policy) expand() (all Policy, beyond []string) {
 		}
 		all.Signal, all.Usage = withPreferences(all.Signal, set.signal, named.Line), withPreferences(all.Usage, set.usage, named.Line)
 	}
-	return all, beyond
+	return all
 }
 
 // withPreferences returns a list with those of a preset that it does not have.

@@ -92,4 +92,4 @@ func purposeList(t *testing.T) string {
 	return b.String()
 }
 
-func beyondList(*testing.T) string { return "- " + strings.Join(beyondPresets, ".\n- ") + ".\n" }
+func beyondList(*testing.T) string { return "- " + strings.Join(BeyondPresets, ".\n- ") + ".\n" }

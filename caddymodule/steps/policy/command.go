@@ -69,8 +69,5 @@ func (o *options) policy(cmd *cobra.Command, _ []string) error {
 	for _, kept := range m.Kept {
 		command.Say(cmd.ErrOrStderr(), "note: %s", output.Visible(kept.String()))
 	}
-	for _, use := range m.Beyond {
-		command.Say(cmd.ErrOrStderr(), "note: a preset can't prevent this use: %s", use)
-	}
 	return nil
 }

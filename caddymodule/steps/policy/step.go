@@ -55,8 +55,10 @@ func (*Policy) Info() step.Info {
 // Join implements step.Step. What the presets can't prevent is logged.
 func (p *Policy) Join(site step.Site) error {
 	p.usage = p.ContentUsage()
-	for _, use := range p.Beyond() {
-		site.Log().Info("a preset of the policy can't prevent this use", zap.String("what", use))
+	for _, use := range managed.BeyondPresets {
+		if len(p.Presets) > 0 {
+			site.Log().Info("a preset of the policy can't prevent this use", zap.String("what", use))
+		}
 	}
 	return nil
 }
