@@ -21,36 +21,25 @@ var (
 	errRefused  = errors.New("the server replied to the script with an error")
 )
 
-// replyFaults are the error replies that concern the server, and not only one
-// request: until the cause is gone, every request would fail. Each begins with
-// the code in Redis and Valkey (src/server.c, createSharedObjects; src/acl.c;
-// src/cluster.c) of a server that refuses all writes, or all commands of this client.
-var replyFaults = []error{
-	errors.New("READONLY: the server is a replica"),
-	errors.New("MASTERDOWN: the server is a replica, and its master is unavailable"),
-	errors.New("LOADING: the server is loading its data"),
-	errors.New("CLUSTERDOWN: the cluster is down, or no node serves the key's slot"),
-	errors.New("NOREPLICAS: the server refuses writes because it has too few replicas"),
-	errors.New("MISCONF: the server refuses writes because it can't save its data"),
-	errors.New("OOM: the server's memory is full, and its maxmemory-policy evicts nothing"),
-	errors.New("BUSY: the server is busy with a script that takes too long"),
-	errors.New("NOAUTH: the server requires a password"),
-	errors.New("WRONGPASS: the server does not accept the user name or the password"),
-	errors.New("NOPERM: the user has no permission to run EVAL, EVALSHA, GET, SET and TIME on keys with the prefix"),
+// replyFaults are the codes of error replies that concern the server, and not only one
+// request: until the cause is gone, every request would fail. They are those of Redis and Valkey
+// (src/server.c, createSharedObjects; src/acl.c; src/cluster.c) of a server that refuses all
+// writes, or all commands of this client.
+var replyFaults = []string{
+	"READONLY", "MASTERDOWN", "LOADING", "CLUSTERDOWN", "NOREPLICAS", "MISCONF", "OOM", "BUSY", "NOAUTH", "WRONGPASS", "NOPERM",
 }
 
-// serverFault returns the one of replyFaults that an error reply is, or nil. If a command in
-// a script fails, the reply of Redis 6 has the script's name and line before
+// serverFault returns an error with the one of replyFaults that an error reply has, or nil. If a
+// command in a script fails, the reply of Redis 6 has the script's name and line before
 // the code.
 func serverFault(err error) error {
 	if _, replied := valkey.IsValkeyErr(err); !replied {
 		return nil
 	}
 	text := err.Error() + " "
-	for _, f := range replyFaults {
-		code, _, _ := strings.Cut(f.Error(), ":")
+	for _, code := range replyFaults {
 		if strings.HasPrefix(text, code+" ") || strings.Contains(text, ": -"+code+" ") {
-			return f
+			return errors.New("the server replied to the script with the error " + code)
 		}
 	}
 	return nil
