@@ -230,23 +230,17 @@ func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.A
 	}
 	known := false
 	for _, l := range s.lists {
-		h, _ := l.Fetch(ctx, c.verifier.reader)
-		if h == nil {
-			continue
-		}
-		if known = true; h.Value.(*list).contains(addr) {
+		step, why := c.explainList(ctx, l, addr)
+		if step.State == claim.Verified {
 			return true
 		}
+		known = known || why != claim.ListMissing
 	}
 	if s.names == nil {
 		return known
 	}
-	f := checkReverse(ctx, c.verifier.config.Resolver, addr, s.names.suffixes)
-	if ctx.Err() != nil {
-		return false
-	}
-	c.verifier.lookups.cache.put(c.verifier.lookups.cache.key(s.names.id, addr), f.answer, c.verifier.config.Now())
-	return f.answer == confirmed || f.answer != failed && (known || len(s.lists) == 0)
+	step, why := c.explainDNS(ctx, s.names, addr)
+	return step.State == claim.Verified || why == claim.NoReason && (known || len(s.lists) == 0)
 }
 
 // maxProofs is the number of hosts that have proofs of their own.

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Step is one check of a claim by one method.
@@ -80,7 +81,7 @@ func (c *Checker) explainList(ctx context.Context, l *source, addr netip.Addr) (
 	}
 	now := c.verifier.config.Now()
 	age := now.Sub(h.Read()).Round(time.Minute)
-	where := fmt.Sprintf("%s, read %s ago", countOf(h.Value.entries(), "prefix", "prefixes"), age)
+	where := fmt.Sprintf("%s, read %s ago", words.Plural(h.Value.entries(), "prefix", "prefixes"), age)
 	if err != nil {
 		where += fmt.Sprintf("; the last read failed: %v", err)
 	}
@@ -100,6 +101,9 @@ func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Add
 	asked := fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or "))
 	step := Step{Method: claim.DNSMethod, Asked: asked, State: claim.Unverified}
 	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
+	if ctx.Err() == nil {
+		c.verifier.lookups.cache.put(c.verifier.lookups.cache.key(set.id, addr), f.answer, c.verifier.config.Now())
+	}
 	names := ""
 	if len(f.names) > 0 {
 		names = "host name " + strings.Join(f.names, ", ")
@@ -129,14 +133,6 @@ func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
 		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)
 		return step
 	}
-	step.Answer = countOf(h.Value.entries(), "key", "keys") + "; signatures are in requests, so an address alone can't be checked"
+	step.Answer = words.Plural(h.Value.entries(), "key", "keys") + "; signatures are in requests, so an address alone can't be checked"
 	return step
-}
-
-// countOf returns n with the noun in the singular or the plural.
-func countOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -150,7 +150,6 @@ func (m *memory) Store(_ context.Context, key string, value []byte) error {
 type events struct {
 	mu      sync.Mutex
 	reads   map[SourceKind][]error
-	storage []error
 	lookups map[string]int // by suffix
 	dropped int
 }
@@ -159,12 +158,6 @@ func (e *events) SourceRead(s SourceState, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.reads[s.Kind] = append(e.reads[s.Kind], err)
-}
-
-func (e *events) StorageFailed(_ string, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.storage = append(e.storage, err)
 }
 
 func (e *events) Lookup(_ netip.Addr, suffixes []string, _ claim.State, _ time.Duration, _ error) {
@@ -270,4 +263,24 @@ func (f *fixture) askTwice(name, addr string) claim.Result {
 	f.ask(name, addr)
 	synctest.Wait()
 	return f.ask(name, addr)
+}
+
+// stats counts the entries of the cache of DNS answers.
+func (f *fixture) stats() (n [failed + 1]int, pending int) {
+	return f.lookups.cache.counts(f.config.Now())
+}
+
+// counts returns the number of stored addresses by answer, and the number of lookups that are queued or running.
+func (c *cache) counts(now time.Time) (n [failed + 1]int, pending int) {
+	for a := confirmed; a <= failed; a++ {
+		for expires := range c.answers[a].All() {
+			if expires.Load() > now.Unix() {
+				n[a]++
+			}
+		}
+	}
+	for range c.pending.All() {
+		pending++
+	}
+	return n, pending
 }

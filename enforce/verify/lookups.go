@@ -216,18 +216,3 @@ func (c *cache) put(key uint64, a answer, now time.Time) {
 		}
 	}
 }
-
-// counts returns the number of stored addresses by answer, and the number of lookups that are queued or running.
-func (c *cache) counts(now time.Time) (n [failed + 1]int, pending int) {
-	for a := confirmed; a <= failed; a++ {
-		for expires := range c.answers[a].All() {
-			if expires.Load() > now.Unix() {
-				n[a]++
-			}
-		}
-	}
-	for range c.pending.All() {
-		pending++
-	}
-	return n, pending
-}

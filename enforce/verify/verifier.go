@@ -62,7 +62,7 @@ func New(config Config) *Verifier {
 	}
 	v := &Verifier{config: config, checkers: make(map[*crawler.Registry]*Checker), sources: make(map[string]*source)}
 	v.reader = document.NewReader(document.Config{
-		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now, StorageFailed: config.Observer.StorageFailed,
+		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now,
 	})
 	v.lookups = newLookups(&v.config)
 	v.nonces = newExpiries(maxNonces)
@@ -108,18 +108,6 @@ func (v *Verifier) Sources() []SourceState {
 	return states
 }
 
-// Stats are the numbers of entries in the cache of DNS answers.
-type Stats struct {
-	Confirmed, Refuted, Failed int // addresses by the answer of the last lookup
-	InFlight                   int // lookups that are queued or running
-}
-
-// Stats counts the entries of the cache. It reads the whole cache, so do not call it for each request.
-func (v *Verifier) Stats() Stats {
-	n, pending := v.lookups.cache.counts(v.config.Now())
-	return Stats{Confirmed: n[confirmed], Refuted: n[refuted], Failed: n[failed], InFlight: pending}
-}
-
 // SourceKind is the kind of a document that a [Verifier] reads.
 type SourceKind string
 
@@ -145,8 +133,6 @@ type SourceState struct {
 type Observer interface {
 	// SourceRead is called after each read of a list or directory. err is nil if the copy in use is current.
 	SourceRead(s SourceState, err error)
-	// StorageFailed is called if a copy of the document at url could not be stored or loaded. Verification continues without the copy.
-	StorageFailed(url string, err error)
 	// Lookup is called after each forward-confirmed reverse DNS lookup. state is Verified, Impostor (the address has no host name, or only
 	// names outside suffixes) or Unverified (the lookup failed with err).
 	Lookup(addr netip.Addr, suffixes []string, state claim.State, took time.Duration, err error)
@@ -158,7 +144,6 @@ type Observer interface {
 type noObserver struct{}
 
 func (noObserver) SourceRead(SourceState, error)                                  {}
-func (noObserver) StorageFailed(string, error)                                    {}
 func (noObserver) Lookup(netip.Addr, []string, claim.State, time.Duration, error) {}
 func (noObserver) LookupDropped()                                                 {}
 

@@ -102,7 +102,7 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 	}
 	s.eventually("a name that leads to another address is forged", func() bool { return s.via("203.0.113.6", "ListBot/1.0", "/").status == 403 })
 	s.via("203.0.113.7", "ListBot/1.0", "/")
-	s.eventually("the look-up has failed", func() bool { return s.metric(`caddy_robots_verification_cache_entries{answer="failed"}`) > 0 })
+	s.eventually("the look-up has failed", func() bool { return s.metric(`caddy_robots_verification_lookups_total{outcome="unverified"}`) > 0 })
 	s.wants(200, s.via("203.0.113.7", "ListBot/1.0", "/"), "a name without an address")
 	s.eventually("an impostor is not exempt", func() bool { return s.via(strangerAddr, "NameBot/1.0", "/private/x").status == 403 })
 	s.wants(200, s.via(namedAddr, "NameBot/1.0", "/private/x"), "the exempt crawler itself")
@@ -123,8 +123,6 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 		`caddy_robots_verifications_total{crawler="ListBot",method="list",outcome="verified"}`,
 		`caddy_robots_verifications_total{crawler="ListBot",method="dns",outcome="verified"}`,
 		`caddy_robots_decisions_total{action="deny",crawler="ListBot",reason="impostor"}`,
-		`caddy_robots_verification_cache_entries{answer="confirmed"}`,
-		fmt.Sprintf(`caddy_robots_verification_entries{kind="list",url="%s/list.json"}`, o.web.URL),
 		fmt.Sprintf(`caddy_robots_verification_age_seconds{kind="list",url="%s/list.json"}`, o.web.URL),
 	} {
 		if s.metric(name) <= 0 {

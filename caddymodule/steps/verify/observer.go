@@ -20,18 +20,11 @@ var (
 		"outcome")
 	sourceReads = metrics.NewCounter("verification_fetches_total",
 		"Fetches of lists and key directories, by kind and outcome.", "kind", "outcome")
-	storageFailures = metrics.NewCounter("verification_storage_failures_total",
-		"Failures to load or store the copy of a list or key directory.").WithLabelValues()
 
 	sourceAge = metrics.NewDesc("verification_age_seconds",
 		"Seconds since the copy in use of a list or key directory was last found to be current.", "kind", "url")
-	sourceEntries = metrics.NewDesc("verification_entries",
-		"Prefixes or keys in the copy in use of a list or key directory.", "kind", "url")
-	cacheEntries = metrics.NewDesc("verification_cache_entries", "Addresses in the cache of reverse DNS, by answer: confirmed, refuted or failed.",
-		"answer")
-	lookupsInFlight = metrics.NewDesc("verification_lookups_in_flight", "Reverse DNS lookups that wait or run.")
 
-	verifiers = metrics.NewLive(prometheus.GaugeValue, sendVerifiers, sourceAge, sourceEntries, cacheEntries, lookupsInFlight)
+	verifiers = metrics.NewLive(prometheus.GaugeValue, sendVerifiers, sourceAge)
 )
 
 // logLines is the largest number of log lines with the same message in a minute.
@@ -79,13 +72,6 @@ func (v *observer) SourceRead(s verify.SourceState, err error) {
 		fields...)
 }
 
-// StorageFailed implements verify.Observer.
-func (v *observer) StorageFailed(url string, err error) {
-	storageFailures.Inc()
-	v.log.Load().Warn("the copy of a crawler's list of addresses or directory of keys can't be loaded from storage or stored",
-		zap.String("url", url), zap.Error(err))
-}
-
 // Lookup implements verify.Observer.
 func (v *observer) Lookup(addr netip.Addr, _ []string, state claim.State, took time.Duration, err error) {
 	lookups.WithLabelValues(state.String()).Inc()
@@ -101,33 +87,19 @@ func (v *observer) Lookup(addr netip.Addr, _ []string, state claim.State, took t
 // LookupDropped implements verify.Observer.
 func (*observer) LookupDropped() { lookups.WithLabelValues("dropped").Inc() }
 
-// sendVerifiers sends the metrics of the verifiers. If several use the same list,
-// it reports the newest copy.
+// sendVerifiers sends the ages of the lists and directories. If several verifiers use the same
+// one, that is the age of the newest copy.
 func sendVerifiers(verifiers []*verifier, send metrics.Sender) {
 	type source struct{ kind, url string }
-	sources := make(map[source]verify.SourceState)
-	var stats verify.Stats
+	read := make(map[source]time.Time)
 	for _, v := range verifiers {
 		for _, s := range v.Sources() {
-			key := source{string(s.Kind), s.URL}
-			if known, ok := sources[key]; !ok || known.Read.Before(s.Read) {
-				sources[key] = s
+			if key := (source{string(s.Kind), s.URL}); s.Read.After(read[key]) {
+				read[key] = s.Read
 			}
 		}
-		s := v.Stats()
-		stats.Confirmed += s.Confirmed
-		stats.Refuted += s.Refuted
-		stats.Failed += s.Failed
-		stats.InFlight += s.InFlight
 	}
-	for key, s := range sources {
-		send(sourceEntries, float64(s.Entries), key.kind, key.url)
-		if !s.Read.IsZero() {
-			send(sourceAge, time.Since(s.Read).Seconds(), key.kind, key.url)
-		}
+	for key, at := range read {
+		send(sourceAge, time.Since(at).Seconds(), key.kind, key.url)
 	}
-	send(cacheEntries, float64(stats.Confirmed), "confirmed")
-	send(cacheEntries, float64(stats.Refuted), "refuted")
-	send(cacheEntries, float64(stats.Failed), "failed")
-	send(lookupsInFlight, float64(stats.InFlight))
 }

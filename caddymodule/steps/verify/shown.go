@@ -18,7 +18,7 @@ import (
 
 // View implements step.Feature.
 func (v *Verify) View(bool) step.Section {
-	sources, stats, now := v.verifier.Sources(), v.verifier.Stats(), clock.Now()
+	sources, now := v.verifier.Sources(), clock.Now()
 	trouble := 0
 	for _, s := range sources {
 		if v.verifier.problem(s, now).Severity != "" {
@@ -26,15 +26,10 @@ func (v *Verify) View(bool) step.Section {
 		}
 	}
 	return step.Section{
-		Title: "Addresses and keys by which crawlers are verified",
-		Columns: []step.Column{
-			{Name: "lists", Number: true}, {Name: "with a problem", Number: true}, {Name: "confirmed by DNS", Number: true},
-			{Name: "refuted by DNS", Number: true}, {Name: "without an answer of DNS", Number: true},
-		},
-		Rows: [][]string{{
-			strconv.Itoa(len(sources)), strconv.Itoa(trouble), strconv.Itoa(stats.Confirmed), strconv.Itoa(stats.Refuted), strconv.Itoa(stats.Failed),
-		}},
-		Note: "Lists of addresses and directories of keys, and addresses in the cache of reverse DNS.",
+		Title:   "Addresses and keys by which crawlers are verified",
+		Columns: []step.Column{{Name: "lists", Number: true}, {Name: "with a problem", Number: true}},
+		Rows:    [][]string{{strconv.Itoa(len(sources)), strconv.Itoa(trouble)}},
+		Note:    "Lists of addresses and directories of keys.",
 	}
 }
 
