@@ -73,7 +73,6 @@ func parseCaddyfile(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //			max_entries <number>
 //		}
 //		fleet <url> {
-//			ca_file   <path>
 //			instances <number>
 //			prefix    <text>
 //			deadline  <duration>

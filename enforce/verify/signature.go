@@ -199,25 +199,11 @@ func coveredMember(keys []string, in *signatureInput) (string, bool) {
 	return "", false
 }
 
-// agentURL returns the URL of the keys of a Signature-Agent: the value itself or, of an origin without a path, its well-known URL. The
-// drafts of August 2026 have a type: for `directory`, the value must be an origin; for `jwks_uri`, it must be the URL of the document.
+// agentURL returns the URL of the keys of a Signature-Agent: the value itself or, of an origin without a path, its well-known URL.
 func agentURL(item httpsfv.Item) (string, claim.Reason) {
-	text, ok := item.Value.(string)
+	text, _ := item.Value.(string)
 	u, err := document.ParseOpenURL(text)
-	if !ok || err != nil {
-		return "", claim.SignatureMalformed
-	}
-	kind := httpsfv.Token("")
-	if value, _ := item.Params.Get("type"); value != nil {
-		if kind, ok = value.(httpsfv.Token); !ok {
-			return "", claim.SignatureMalformed
-		}
-	}
-	origin := (u.Path == "" || u.Path == "/") && u.RawQuery == "" && !u.ForceQuery
-	switch {
-	case kind != "" && kind != "directory" && kind != "jwks_uri":
-		return "", claim.SignatureUnsupported
-	case kind != "" && origin != (kind == "directory"):
+	if err != nil {
 		return "", claim.SignatureMalformed
 	}
 	return directoryURL(u), claim.NoReason

@@ -168,13 +168,6 @@ func TestSignaturesThatAreNotValid(t *testing.T) {
 		"the URL of a document that nobody named": {func(now time.Time) *claim.Message {
 			return s.request(`sig1="https://agent.test/x"`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://agent.test/x"`)
 		}, claim.DirectoryUnknown},
-		"a directory with a path": {func(now time.Time) *claim.Message {
-			return s.request(`sig1="https://agent.test/x";type=directory`, s.params(now, ""), authority,
-				`"signature-agent";key="sig1": "https://agent.test/x";type=directory`)
-		}, claim.SignatureMalformed},
-		"an unknown type of Signature-Agent": {func(now time.Time) *claim.Message {
-			return s.request(`sig1="https://agent.test";type=cimd`, s.params(now, ""), authority, `"signature-agent";key="sig1": "https://agent.test";type=cimd`)
-		}, claim.SignatureUnsupported},
 		"no agent and no claim": {func(now time.Time) *claim.Message { return s.request("", s.params(now, ""), authority) }, claim.DirectoryUnknown},
 		"another Host, as behind a proxy": {func(now time.Time) *claim.Message {
 			m := s.request(agentMember, s.params(now, ""), authority, coveredBot)

@@ -3,7 +3,6 @@
 package fleet
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
 func init() {
@@ -35,19 +33,15 @@ const (
 //
 //	fleet rediss://10.0.0.5:6379 {
 //		instances 4
-//		ca_file /etc/redis/ca.pem
 //	}
 type Fleet struct {
-	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS,
+	// `redis://[[user]:password@]host[:port][/database]`, `rediss://…` with TLS and a certificate that the system trusts,
 	// `unix:///path/to/socket`, or the same with `valkey`. The default port is 6379. Query
 	// parameters: `addr=host:port`, for each further node of a cluster or Sentinel;
 	// `master_set=name`, for Sentinels, with `sentinel_username` and `sentinel_password`;
 	// `db=number`; `skip_verify=true`, to accept any TLS certificate. Placeholders, such as
 	// `{env.REDIS_PASSWORD}`, are replaced. Required.
 	URL string `json:"url,omitempty"`
-
-	// A file with the PEM certificates to trust with TLS. Default: the system's.
-	CAFile string `json:"ca_file,omitempty"`
 
 	// The number of servers, from 1 to 10000: while Redis can't be reached, each counts alone,
 	// with intervals that are so many times as long. Default: 1.
@@ -74,13 +68,12 @@ func (*Fleet) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*Fleet) Info() step.Info {
-	return step.Info{Example: "fleet URL", Lines: []string{"ca_file", "instances", "prefix", "deadline"}}
+	return step.Info{Example: "fleet URL", Lines: []string{"instances", "prefix", "deadline"}}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:
 //
 //	fleet <url> {
-//		ca_file   <path>
 //		instances <number>
 //		prefix    <text>
 //		deadline  <duration>
@@ -92,7 +85,6 @@ func (f *Fleet) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	parse := lines.One(func(_, url string) error {
 		f.URL = url
 		return p.Block(lines.Table{
-			"ca_file":   lines.Text(&f.CAFile),
 			"instances": lines.Number(&f.Instances, maxInstances),
 			"prefix":    lines.Text(&f.Prefix),
 			"deadline":  lines.Duration(&f.Deadline, time.Millisecond),
@@ -101,7 +93,7 @@ func (f *Fleet) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return lines.Place(&head, parse(d.Val(), d.RemainingArgs()))
 }
 
-// check returns an error for values that can't be used. It reads no file.
+// check returns an error for values that can't be used.
 func (f *Fleet) check() error {
 	switch {
 	case f.URL == "":
@@ -120,38 +112,17 @@ func (f *Fleet) check() error {
 	return f.parse()
 }
 
-// parse sets config and id, but does not read CAFile.
+// parse sets config and id.
 func (f *Fleet) parse() error {
 	address, err := lines.Replace(f.URL)
 	if err != nil {
 		return err
 	}
 	f.config.ClientOption, err = parseURL(address)
-	if err == nil && f.CAFile != "" && f.config.TLSConfig == nil {
-		err = errors.New("fleet ca_file needs TLS: write rediss:// or valkeys://")
-	}
 	c := &f.config
 	c.Prefix, c.Instances, c.Deadline = f.Prefix, f.Instances, time.Duration(f.Deadline)
 	f.id = fmt.Sprintf("%q %q %d %d", address, c.Prefix, c.Instances, c.Deadline)
 	return err
-}
-
-// readCA reads CAFile. A changed certificate makes another id.
-func (f *Fleet) readCA() error {
-	file, err := lines.Replace(f.CAFile)
-	if file == "" || err != nil {
-		return err
-	}
-	pem, err := localfile.Read(file)
-	if err != nil {
-		return err
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("%s has no PEM certificate: want lines from -----BEGIN CERTIFICATE-----", file)
-	}
-	f.config.TLSConfig.RootCAs, f.id = roots, fmt.Sprintf("%s %q", f.id, pem)
-	return nil
 }
 
 // Join implements step.Step. It uses no network. The connection outlives a reload with equal
@@ -163,9 +134,6 @@ func (f *Fleet) Join(site step.Site) error {
 	}
 	if err := f.parse(); err != nil {
 		return err
-	}
-	if err := f.readCA(); err != nil {
-		return lines.About("ca_file:", err)
 	}
 	f.redis = shared.Use(&f.User, "fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets()) })
 	return nil
