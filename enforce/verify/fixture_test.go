@@ -154,10 +154,10 @@ type events struct {
 	dropped int
 }
 
-func (e *events) SourceRead(s SourceState, err error) {
+func (e *events) SourceRead(s SourceState) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.reads[s.Kind] = append(e.reads[s.Kind], err)
+	e.reads[s.Kind] = append(e.reads[s.Kind], s.Err)
 }
 
 func (e *events) Lookup(_ netip.Addr, suffixes []string, _ claim.State, _ time.Duration, _ error) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
@@ -124,6 +125,7 @@ type SourceState struct {
 	Entries  int       // prefixes or keys of the copy in use; 0 if there is none
 	Read     time.Time // when a read last found the copy to be current; zero if there is none
 	Failures int       // failed reads since the last successful one
+	Err      error     // of the last read; nil if it succeeded, or there was none
 
 	StorageError error // why the stored copy could not be loaded or stored; nil if nothing failed
 }
@@ -131,8 +133,8 @@ type SourceState struct {
 // Observer receives what happens in the background. Its methods must be safe for
 // concurrent use and must not block.
 type Observer interface {
-	// SourceRead is called after each read of a list or directory. err is nil if the copy in use is current.
-	SourceRead(s SourceState, err error)
+	// SourceRead is called after each read of a list or directory. Without s.Err, the copy in use is current.
+	SourceRead(s SourceState)
 	// Lookup is called after each forward-confirmed reverse DNS lookup. state is Verified, Impostor (the address has no host name, or only
 	// names outside suffixes) or Unverified (the lookup failed with err).
 	Lookup(addr netip.Addr, suffixes []string, state claim.State, took time.Duration, err error)
@@ -143,7 +145,7 @@ type Observer interface {
 // noObserver ignores everything.
 type noObserver struct{}
 
-func (noObserver) SourceRead(SourceState, error)                                  {}
+func (noObserver) SourceRead(SourceState)                                         {}
 func (noObserver) Lookup(netip.Addr, []string, claim.State, time.Duration, error) {}
 func (noObserver) LookupDropped()                                                 {}
 
@@ -173,9 +175,10 @@ type content interface{ entries() int }
 // source is a list or directory that is read regularly.
 type source struct {
 	document.Source[content]
-	kind  SourceKind
-	users int                // crawlers of open Checkers that use it; guarded by Verifier.mu
-	end   context.CancelFunc // ends its reads; nil before the Verifier starts; guarded by Verifier.mu
+	kind    SourceKind
+	failure atomic.Pointer[error] // of the last read
+	users   int                   // crawlers of open Checkers that use it; guarded by Verifier.mu
+	end     context.CancelFunc    // ends its reads; nil before the Verifier starts; guarded by Verifier.mu
 }
 
 // key identifies a source. One document can be a list and a directory.
@@ -189,6 +192,9 @@ func fresh(c *document.Copy[content], now time.Time) bool {
 
 func (s *source) state() SourceState {
 	state := SourceState{Kind: s.kind, URL: s.URL, Failures: s.Failures(), StorageError: s.StorageError()}
+	if err := s.failure.Load(); err != nil {
+		state.Err = *err
+	}
 	if c := s.Copy(); c != nil {
 		state.Entries, state.Read = c.Value.entries(), c.Read()
 	}
@@ -200,7 +206,10 @@ func (v *Verifier) read(s *source) {
 	ctx, cancel := context.WithCancel(v.ctx)
 	s.end = cancel
 	v.running.Keep(ctx.Done(), "verify: a list or directory", func() {
-		s.Run(ctx, v.reader, func(_ bool, err error) { v.config.Observer.SourceRead(s.state(), err) })
+		s.Run(ctx, v.reader, func(_ bool, err error) {
+			s.failure.Store(&err)
+			v.config.Observer.SourceRead(s.state())
+		})
 	})
 }
 

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"net/netip"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,42 +32,26 @@ const logLines = 5
 // observer is a verify.Observer. The zero value is ready.
 type observer struct {
 	log         metrics.Logger
-	failing     sync.Map     // the URL of a list or directory whose last read failed → the error
 	dnsFailures atomic.Int64 // lookups in a row that failed
-}
-
-// sourceError returns the error of the last read of a list or directory, nil if
-// there was none.
-func (v *observer) sourceError(url string) error {
-	err, _ := v.failing.Load(url)
-	failure, _ := err.(error)
-	return failure
 }
 
 // SourceRead implements verify.Observer. It logs the first failure of a source;
 // further ones are logged at DEBUG only and counted in the metrics.
-func (v *observer) SourceRead(s verify.SourceState, err error) {
-	outcome := "ok"
-	if err != nil {
-		outcome = "failed"
-	}
-	sourceReads.WithLabelValues(string(s.Kind), outcome).Inc()
-	log := v.log.Load().With(zap.String("kind", string(s.Kind)), zap.String("url", s.URL), zap.Int("entries", s.Entries))
-	if err == nil {
-		if _, failed := v.failing.LoadAndDelete(s.URL); failed {
-			log.Info("a crawler's list of addresses or directory of keys can be fetched again")
-		}
+func (v *observer) SourceRead(s verify.SourceState) {
+	if s.Err == nil {
+		sourceReads.WithLabelValues(string(s.Kind), "ok").Inc()
 		return
 	}
-	fields := []zap.Field{zap.Error(err)}
+	sourceReads.WithLabelValues(string(s.Kind), "failed").Inc()
+	fields := []zap.Field{zap.String("kind", string(s.Kind)), zap.String("url", s.URL), zap.Int("entries", s.Entries), zap.Error(s.Err)}
 	if !s.Read.IsZero() {
 		fields = append(fields, zap.Time("last_good_read", s.Read))
 	}
-	if _, failed := v.failing.Swap(s.URL, err); failed {
-		log.Debug("a crawler's list of addresses or directory of keys still can't be read", fields...)
+	if s.Failures > 1 {
+		v.log.Load().Debug("a crawler's list of addresses or directory of keys still can't be read", fields...)
 		return
 	}
-	log.Warn("a crawler's list of addresses or directory of keys can't be fetched: the last good copy stays in use, if there is one",
+	v.log.Load().Warn("a crawler's list of addresses or directory of keys can't be fetched: the last good copy stays in use, if there is one",
 		fields...)
 }
 

@@ -21,7 +21,7 @@ func (v *Verify) View(bool) step.Section {
 	sources, now := v.verifier.Sources(), clock.Now()
 	trouble := 0
 	for _, s := range sources {
-		if v.verifier.problem(s, now).Severity != "" {
+		if problemOf(s, now).Severity != "" {
 			trouble++
 		}
 	}
@@ -58,7 +58,7 @@ func problemsOf(verifiers []*verifier, now time.Time) (list []step.Problem) {
 					"Check that Caddy's user may read and write robots/verify in Caddy's storage, and that the disk is not full."))
 			}
 			sources++
-			if p := v.problem(s, now); p.Severity != "" {
+			if p := problemOf(s, now); p.Severity != "" {
 				unread = append(unread, p)
 			}
 		}
@@ -88,9 +88,9 @@ func summarize(problems []step.Problem, lists int) []step.Problem {
 		"Check that this server can connect to the Internet. The log has the first failure of each of them.")}
 }
 
-// problem returns the problem of a list of addresses or a directory of keys; its Severity is
+// problemOf returns the problem of a list of addresses or a directory of keys; its Severity is
 // "" if there is none.
-func (v *verifier) problem(s verify.SourceState, now time.Time) step.Problem {
+func problemOf(s verify.SourceState, now time.Time) step.Problem {
 	address, message := metrics.PlainURL(s.URL), ""
 	name := "the list of addresses at " + address
 	if s.Kind == verify.DirectorySource {
@@ -111,7 +111,7 @@ func (v *verifier) problem(s verify.SourceState, now time.Time) step.Problem {
 		return step.Problem{}
 	}
 	advice := "Check that this server can connect to that URL. The log has the first failure, and at DEBUG each one."
-	if text := metrics.PlainError(v.observer.sourceError(s.URL)); text != "" {
+	if text := metrics.PlainError(s.Err); text != "" {
 		advice = "Check that this server can connect to that URL. The last error: " + text + "."
 	}
 	return warning("list", address, message, advice)
