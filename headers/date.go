@@ -1,6 +1,7 @@
 package headers
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,9 +94,6 @@ func formatDate(date int64) string {
 // wait for d: a number of whole seconds (RFC 9110, section 10.2.3), at least 1.
 // It rounds up, so that the client does not come back too early.
 func RetryAfter(d time.Duration) string {
-	seconds := int64(d / time.Second)
-	if d%time.Second > 0 {
-		seconds++
-	}
+	seconds := int64(math.Ceil(d.Seconds()))
 	return strconv.FormatInt(max(1, seconds), 10)
 }

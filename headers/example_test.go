@@ -45,7 +45,7 @@ func ExampleParseSetting_error() {
 	fmt.Println(err)
 	// Output:
 	// unknown directive "noindx"; did you mean "noindex"?
-	// media type "image" has no subtype; write image/* for all of them
+	// "image" is not a media type; write it as type/subtype or type/*, without parameters, such as application/pdf
 }
 
 func ExampleParseDirectives() {

@@ -120,10 +120,7 @@ func nearValued(name string) string {
 func ReadDirectives(lists ...string) Directives {
 	values := make([]string, len(lists))
 	for i, s := range lists {
-		values[i] = breaksToBlanks.Replace(s)
+		values[i] = strings.Join(strings.Fields(s), " ") // a meta tag may contain line breaks
 	}
 	return forCrawler(ReadTags(values), "")
 }
-
-// breaksToBlanks replaces line breaks, which a meta tag may contain, with blanks.
-var breaksToBlanks = strings.NewReplacer("\n", " ", "\r", " ", "\f", " ")

@@ -115,8 +115,7 @@ func (r Setting) compile() (matcher, error) {
 	case KindStatus:
 		return statusMatcher(r.Pattern)
 	}
-	kinds := []Kind{KindName, KindPath, KindRegexp, KindType, KindStatus}
-	return nil, fmt.Errorf("unknown kind of pattern %.80q; known are %q", string(r.Kind), kinds)
+	return nil, fmt.Errorf("unknown kind of pattern %.80q; known are name, path, regexp, type and status", string(r.Kind))
 }
 
 func nameMatcher(s string) (matcher, error) {
@@ -147,8 +146,6 @@ func typeMatcher(s string) (matcher, error) {
 	media := strings.ToLower(s)
 	top, sub, _ := strings.Cut(media, "/")
 	switch {
-	case sub == "" && slices.Contains(topLevelTypes, top):
-		return nil, fmt.Errorf("media type %.80q has no subtype; write %s/* for all of them", s, top)
 	case !isToken(top) || !isToken(sub) || strings.Contains(top, "*") || strings.Contains(sub, "*") && sub != "*":
 		return nil, fmt.Errorf("%.80q is not a media type; write it as type/subtype or type/*, without parameters, such as application/pdf", s)
 	case !slices.Contains(topLevelTypes, top) && !strings.HasPrefix(top, "x-"):

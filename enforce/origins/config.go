@@ -17,16 +17,11 @@ const (
 	maxWaiting = 1000
 	// fetchTimeout is how long one fetch may take.
 	fetchTimeout = 10 * time.Second
-	// maxFetches is how many first fetches for origins can run at once. As many
-	// others can run at the same time. A client can start a first fetch with
-	// each host name that it invents. So first fetches must be limited, and must
-	// leave the others enough room.
-	maxFetches = 32
-	// slowFetch is how long a fetch counts for maxFetches. After that it counts
-	// for maxSlow, so that hosts that do not answer leave room for others.
-	slowFetch = time.Second
-	// maxSlow is how many slow fetches can run at once.
-	maxSlow = 128
+	// maxFetches is how many first fetches for origins can run at once, so many that some
+	// hosts that do not answer leave room for others. As many others can run at the same
+	// time. A client can start a first fetch with each host name that it invents. So first
+	// fetches must be limited, and must leave the others enough room.
+	maxFetches = 96
 	// minRefetch is the shortest time between two fetches for one origin.
 	minRefetch = time.Second
 	// dueWait is how long crawlers wait for a fetch that is due, so

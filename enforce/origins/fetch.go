@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -39,7 +38,6 @@ func (p *Table) beginFetch(e *entry, now time.Time, caller judge.Caller) *fetch 
 	if e.rules.Load() == nil {
 		slots = p.first
 	}
-	place := fetchPlace{in: slots}
 	select {
 	case slots <- struct{}{}:
 	default:
@@ -57,7 +55,6 @@ func (p *Table) beginFetch(e *entry, now time.Time, caller judge.Caller) *fetch 
 	e.fetching.Store(true)
 	cause := e.cause
 	p.running.Go(aFetch, func() {
-		slow := background.After(slowFetch, aFetch, func() { place.move(p.slow) })
 		restored := false
 		ctx, cancel := context.WithTimeout(cause, fetchTimeout)
 		stop := background.Ended(p.ctx, aFetch, cancel)
@@ -71,8 +68,7 @@ func (p *Table) beginFetch(e *entry, now time.Time, caller judge.Caller) *fetch 
 		}
 		stop()
 		cancel()
-		slow.Stop()
-		place.leave()
+		<-slots
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.fetching.Store(false)
@@ -84,36 +80,6 @@ func (p *Table) beginFetch(e *entry, now time.Time, caller judge.Caller) *fetch 
 		p.plan(e)
 	})
 	return f
-}
-
-// fetchPlace is the place of a fetch in one of the semaphores that limit how many
-// run at once.
-type fetchPlace struct {
-	mu sync.Mutex
-	in chan struct{} // nil after leave
-}
-
-// move gives the place to another fetch, if this one finds a place among the slow
-// ones: a host that does not answer must not keep others from being fetched.
-func (f *fetchPlace) move(slow chan struct{}) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.in == nil {
-		return
-	}
-	select {
-	case slow <- struct{}{}:
-		<-f.in
-		f.in = slow
-	default:
-	}
-}
-
-func (f *fetchPlace) leave() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	<-f.in
-	f.in = nil
 }
 
 // await waits until done is closed or has a value, or until ctx ends or p is

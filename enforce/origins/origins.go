@@ -21,7 +21,6 @@ type Table struct {
 	stop    context.CancelFunc
 	first   chan struct{} // a semaphore of maxFetches for first fetches
 	again   chan struct{} // and one for other fetches
-	slow    chan struct{} // and one of maxSlow for those that take long
 	waiting *atomic.Int64
 	running background.Group
 }
@@ -36,7 +35,7 @@ func New(source Source, settings *judge.Compiled, cfg Config) *Table {
 	}
 	p := &Table{
 		versions: versions{store: newStore(source, settings, cfg.complete()), histories: histories}, ctx: ctx, stop: stop,
-		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches), slow: make(chan struct{}, maxSlow),
+		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches),
 		waiting: new(atomic.Int64),
 	}
 	return p
@@ -53,7 +52,7 @@ func (p *Table) With(settings *judge.Compiled, fetched func(FetchEvent)) *Table 
 	}
 	q := &Table{
 		versions: versions{store: newStore(p.source, settings, cfg), histories: p.histories},
-		ctx:      p.ctx, stop: p.stop, first: p.first, again: p.again, slow: p.slow, waiting: p.waiting,
+		ctx:      p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting,
 	}
 	if p.connected.Load() {
 		q.generation, q.place = p.generation, p.place

@@ -18,7 +18,7 @@ import (
 // number of files that it has not fetched.
 func (p *Table) Refresh(ctx context.Context, selected func(judge.Origin) bool, report func(FetchEvent)) (left int) {
 	var calling sync.Mutex
-	fetching := background.AtMost(maxFetches / 2) // leaves room for other fetches
+	fetching := background.AtMost(maxFetches / 6) // leaves room for other fetches
 	for e := range p.table.all() {
 		if !selected(e.origin) {
 			continue
