@@ -35,11 +35,8 @@ const adminPrefix = "/robots/"
 // endpoint. It needs no configuration. All answers are JSON; the types of the package
 // statusapi describe them. The routes, with their parameters:
 //
-//	GET  /robots/               the summary, sites, requests, reasons, health: span=hour|day|month, limit, name
-//	GET  /robots/crawlers       the requests of each crawler: span, sort, name, offset, limit
-//	GET  /robots/origins        the robots.txt in force for each origin: id, text, broken, grace, offset, limit
-//	GET  /robots/lines          the lines that decided, with their counts: id, refused, offset, limit
-//	GET  /robots/recent         the last refused requests, at most 1,000: after, limit
+//	GET  /robots/               the status: problems, requests, sites, crawlers, rules, files and the last refusals: span=hour|day|month, limit, name, after
+//	GET  /robots/lines          the lines that decided, with their counts, and the files with their texts: id, refused, text, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
 //	GET  /robots/health         problems with advice, sections of features, and the state of memory
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on

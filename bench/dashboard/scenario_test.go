@@ -13,7 +13,6 @@ import (
 
 	devtools "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-	"github.com/chromedp/chromedp/kb"
 
 	"github.com/caddy-robots/caddy-robots/bench/internal/axe"
 	"github.com/caddy-robots/caddy-robots/bench/internal/chromium"
@@ -43,9 +42,7 @@ type scenario struct {
 var scenarios = []scenario{
 	{
 		name: "the first minute", config: site, happen: func(*world) {},
-		mark: "good", banner: `All is well: 1 origin with 3 rules is in force`, also: "No crawler has come yet. Try one: localhost refuses all crawlers /private/; GPTBot /. GPTBot is refused. Run this command:",
-		next:   `curl -i -A 'GPTBot' 'http://localhost:$PORT/private/'`,
-		helped: func(w *world) bool { return w.has("GPTBot", 1) },
+		mark: "good", banner: `All is well: 1 origin with 3 rules is in force`,
 	},
 	{
 		name: "a broken file", config: "http://localhost:$PORT {\n\trobots {\n\t\tsource file $FILE\n\t}\n" + ops,
@@ -327,38 +324,5 @@ func TestMistakenImpostorsAreShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	page.Eventually("the mistake", `/^Warning: at least 1 request of SearchBot at localhost, refused as those of impostors, came from addresses that are verified now .*What to do: .*impostors ignore/.test(`+textOf("banner")+`) && document.getElementById("next").hidden`)
-	checkClean(t, page, w.URL("/ops/deep/"))
-}
-
-// The chart has a mark where robots.txt or the mode changed, and the text says which and
-// when, also for the step that the keyboard reaches.
-func TestChangesAreMarked(t *testing.T) {
-	w, page := play(t, &scenario{config: verifying, happen: func(w *world) { w.via(strangerAddr, "localhost", gptbot, "/private/x") }})
-	page.Eventually("nothing has changed", `document.getElementById("changes").children.length === 0`)
-	const marked = `(() => { const c = document.querySelector("#chart canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, 12).data; let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200 && d[i] < 60 && d[i + 1] < 60 && d[i + 2] < 60) n++; return n > 8; })()`
-	if chromium.Eval[bool](page, marked) {
-		t.Error("the chart has a mark before a change")
-	}
-	w.write("User-agent: *\nDisallow: /private/\nDisallow: /shop/\n")
-	w.post("refresh")
-	page.Eventually("the file", `/^\d\d:\d\d robots.txt changed at localhost$/.test(`+textOf("changes")+`) && `+marked)
-	w.post("mode?mode=monitor")
-	page.Eventually("the mode", `/^\d\d:\d\d mode monitor at localhost \d\d:\d\d robots.txt changed at localhost$/.test(`+textOf("changes")+`)`)
-	page.Run(chromedp.Focus(`#chart`, chromedp.ByQuery))
-	got := ""
-	for i := 0; i < 6 && !strings.Contains(got, "mode monitor at localhost"); i++ { // a minute may have begun since
-		page.Run(chromedp.KeyEvent(map[bool]string{true: kb.End, false: kb.ArrowLeft}[i%3 == 0]))
-		got = chromium.Eval[string](page, `document.getElementById("chart").getAttribute("aria-label")`)
-	}
-	if !strings.Contains(got, "mode monitor at localhost") {
-		t.Errorf("the step of the change: %s", got)
-	}
-	for _, span := range []string{"day", "month"} {
-		page.Run(chromedp.Click(`#period input[value=`+span+`] + span`, chromedp.ByQuery))
-		page.Eventually("the chart of a "+span, `document.getElementById("chartunit").textContent.includes("`+span+`") && document.getElementById("changes").children.length === 2 && `+marked)
-	}
-	if folder := os.Getenv("SCREENSHOTS"); folder != "" {
-		page.Screenshot(filepath.Join(folder, "changes.png"))
-	}
 	checkClean(t, page, w.URL("/ops/deep/"))
 }

@@ -174,8 +174,8 @@ func (w *world) has(crawler string, n uint64) bool {
 		Crawlers []struct {
 			Name string
 			Day  struct{ Denied uint64 }
-		}
+		} `json:"busiest_crawlers"`
 	}
-	w.ask("crawlers", &list)
+	w.ask("", &list)
 	return len(list.Crawlers) == 1 && list.Crawlers[0].Name == crawler && list.Crawlers[0].Day.Denied == n
 }

@@ -77,10 +77,10 @@ func (f *fleet) checkTenants(b *testing.B, tenants int) {
 	for i := range tenants {
 		own := name(i)
 		texts := map[string][]byte{}
-		for _, query := range []string{"", "?data=live", "?data=live&span=day", "?data=origins&text=1", "?data=check&ua=GPTBot&url=http://" + own + "/private/x"} {
+		for _, query := range []string{"", "?data=live", "?data=live&span=day", "?data=lines&text=1", "?data=check&ua=GPTBot&url=http://" + own + "/private/x"} {
 			texts["page "+query] = page(b, f.servers[0], fmt.Sprint("/page/", i, query))
 		}
-		for _, route := range []string{"", "crawlers", "lines", "recent", "origins?text=1", "health"} {
+		for _, route := range []string{"", "lines?text=1", "health"} {
 			texts["route "+route] = fromAdmin(b, f.servers[0], route, own)
 		}
 		for what, text := range texts {
@@ -92,12 +92,12 @@ func (f *fleet) checkTenants(b *testing.B, tenants int) {
 			}
 		}
 		var live struct {
-			Summary struct{ Crawlers struct{ Day counts } }
+			Crawlers struct{ Day counts }
 		}
 		if err := json.Unmarshal(texts["page ?data=live&span=day"], &live); err != nil {
 			b.Fatalf("%v: %.200s", err, texts["page ?data=live&span=day"])
 		}
-		if got, want := live.Summary.Crawlers.Day, f.logged[0][own]; got.Requests != want.requests || got.Denied != want.denied {
+		if got, want := live.Crawlers.Day, f.logged[0][own]; got.Requests != want.requests || got.Denied != want.denied {
 			b.Errorf("the page of %s shows %+v, the log has %+v", own, got, want)
 		}
 	}

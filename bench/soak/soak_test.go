@@ -38,7 +38,7 @@ func BenchmarkSoak(b *testing.B) {
 	for b.Loop() {
 		change(b, folder, rand.IntN(sites))
 		visit(b, s)
-		for _, url := range []string{s.URL("/robots-dashboard"), s.URL("/robots-dashboard?data=live"), s.AdminURL("/robots/origins"), s.AdminURL("/robots/health"), s.AdminURL("/metrics")} {
+		for _, url := range []string{s.URL("/robots-dashboard"), s.URL("/robots-dashboard?data=live"), s.AdminURL("/robots/lines?text=1"), s.AdminURL("/robots/health"), s.AdminURL("/metrics")} {
 			if status := get(b, url, "localhost", chrome); status != http.StatusOK {
 				b.Fatalf("%s: status %d", url, status)
 			}

@@ -21,8 +21,8 @@ import (
 // Everybody is the Problem.Crawler for all robots together.
 const Everybody = "all"
 
-// Facts are a problem and what is known about it. The Kind is "" for a crawler about which
-// nothing is wrong, and the Crawler "" for browsers. If the problem has Actions already, the
+// Facts are a problem and what is known about it. The Crawler is "" for
+// browsers. If the problem has Actions already, the
 // Text of a command is a route of the admin API with its query.
 type Facts struct {
 	statusapi.Problem
@@ -36,7 +36,7 @@ type Facts struct {
 
 // decisions are by Problem.Kind.
 var decisions = map[string]func(*Facts) []statusapi.Action{
-	"": (*Facts).choose, "flood": (*Facts).hold, "busy": (*Facts).hold, "shedding": (*Facts).hold,
+	"flood": (*Facts).hold, "busy": (*Facts).hold, "shedding": (*Facts).hold,
 	"search_refused": (*Facts).release, "search_partly": (*Facts).release,
 	"rules_lost": (*Facts).restore, "search_shut_out": (*Facts).restore,
 	"mistake": (*Facts).rewrite, "mode": (*Facts).configure,
@@ -123,25 +123,6 @@ func (f *Facts) hold() []statusapi.Action {
 		list = append(list, lines("Deny it these paths, in robots.txt too", snippet.Deny(name, below...)))
 	}
 	return list
-}
-
-// choose is about a crawler that does nothing wrong.
-func (f *Facts) choose() (list []statusapi.Action) {
-	switch {
-	case f.isSearch():
-		return []statusapi.Action{inWords("No verified request of it was refused: nothing to do")}
-	case f.Row == nil:
-		return []statusapi.Action{inWords("The registry does not have this name, and every client can send it"), f.limit()}
-	}
-	list = append(list, f.limit())
-	if len(f.Hosts) == 0 {
-		list = append(list, lines("Deny it the site, in robots.txt too", snippet.Deny(snippet.Name(f.Row.Name))))
-	}
-	if len(f.Row.Robots) > 0 && (f.OwnFile || len(f.Hosts) == 0) {
-		list = append(list, statusapi.Action{What: "Deny it the site: a group of robots.txt", Where: statusapi.RobotsTxt,
-			Text: "User-agent: " + f.Row.Robots[0] + "\nDisallow: /"})
-	}
-	return append(list, f.monitor())
 }
 
 // monitor returns the action that refuses a crawler nothing any more.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // text returns actions as lines: where, and what is to copy or else the words.
@@ -63,9 +62,6 @@ func TestActions(t *testing.T) {
 		{"a line with a mistake", Facts{Problem: statusapi.Problem{Kind: "mistake", Advice: "Write `Disallow: /a`. If it is on purpose, write `# x`."}}, "robots_txt Disallow: /a\n- If it is on purpose, write `# x`."},
 		{"an unfinished merge", Facts{Problem: statusapi.Problem{Kind: "mistake", Advice: "Keep one."}}, "- Keep one."},
 		{"anything else", Facts{Problem: statusapi.Problem{Kind: "list", Advice: "Check the URL."}}, "- Check the URL."},
-		{"a crawler that was chosen", about("", "GPTBot"), "caddyfile limit { each 10/1m }\ncaddyfile policy { deny GPTBot }\nrobots_txt User-agent: GPTBot Disallow: /\n" + api + "mode?mode=monitor&crawler=GPTBot&site=a.test'"},
-		{"a search engine that was chosen", about("", "Googlebot"), "- No verified request of it was refused: nothing to do"},
-		{"a name that a client made up", Facts{Problem: statusapi.Problem{Crawler: "x'; reboot"}}, "- The registry does not have this name, and every client can send it\ncaddyfile limit { each 10/1m }"},
 	} {
 		if got := text(For(&tt.facts)); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.name, got, tt.want)
@@ -106,26 +102,5 @@ func TestNothingIsTurnedOffFirst(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func TestAttempt(t *testing.T) {
-	for _, tt := range []struct{ file, refused, name, path string }{
-		{"User-agent: GPTBot\nDisallow: /shop/\n\nUser-agent: *\nDisallow: /*.pdf$\nAllow: /a\n", "refuses GPTBot /shop/; all crawlers /*.pdf$", "GPTBot", "/shop/"},
-		{"User-agent: mybot\nDisallow:\n\nUser-agent: *\nDisallow: /*.pdf$\n", "refuses all crawlers /*.pdf$", "GPTBot", "/x.pdf"},
-		{"User-agent: MyBot\nDisallow: /b\n", "refuses MyBot /b", "MyBot", "/b"},
-		{"User-agent: *\nDisallow:\n", "refuses nobody anything", "GPTBot", "/"},
-		{"User-agent: *\n" + strings.Repeat("Disallow: /a\n", 50), "refuses all crawlers /a, /a, /a and 47 more", "GPTBot", "/a"},
-	} {
-		file := robots.Parse([]byte(tt.file))
-		if got := refused(file); got != tt.refused {
-			t.Errorf("%s, want %s", got, tt.refused)
-		}
-		if name, path := attempt(file, crawler.Builtin()); name != tt.name || path != tt.path {
-			t.Errorf("%s %s, want %s %s", name, path, tt.name, tt.path)
-		}
-	}
-	if got := try("", "GPTBot", "https://localhost:8443/[a]'").Text; got != `curl -i -k -g -A 'GPTBot' 'https://localhost:8443/[a]'\'''` {
-		t.Error(got)
 	}
 }

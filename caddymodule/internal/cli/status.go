@@ -103,88 +103,36 @@ func demote(h *statusapi.Health) {
 	h.Problems = append(h.Problems, notes...)
 }
 
-// statusReport is the output of `caddy robots status --json`.
-type statusReport struct {
-	*statusapi.Summary
-	Busiest []statusapi.Crawler `json:"busiest_crawlers"`
-	Rules   []statusapi.Line    `json:"busiest_rules"`
-	Files   []statusapi.Origin  `json:"robots_txt"` // those with problems first
-	Grace   []statusapi.Origin  `json:"grace"`      // those with a grace period that is running
-	Recent  []statusapi.Refusal `json:"recent"`
-
-	// The numbers of all crawlers, rules and files, not only those in the lists.
-	CrawlersTotal int `json:"-"`
-	RulesTotal    int `json:"-"`
-	FilesTotal    int `json:"-"`
-}
-
-// ask queries a running Caddy.
-func (o *statusOptions) ask(address string) (*statusReport, error) {
-	s := &statusReport{Summary: new(statusapi.Summary)}
-	var (
-		crawlers               statusapi.Crawlers
-		rules                  statusapi.Lines
-		inForce, broken, grace statusapi.Origins
-		recent                 statusapi.Recent
-	)
-	for _, part := range []struct {
-		route string
-		into  any
-	}{
-		{"?name=" + url.QueryEscape(o.name), s.Summary}, {"crawlers", &crawlers}, {"lines?refused=1", &rules},
-		{"origins?broken=1", &broken}, {"origins?grace=1", &grace},
-		{"origins", &inForce}, {"recent", &recent},
-	} {
-		if err := o.get(address, part.route, part.into); err != nil {
-			return nil, err
-		}
-	}
-	s.Busiest, s.Rules, s.Files, s.Grace, s.Recent = crawlers.Crawlers, rules.Lines, broken.Origins, grace.Origins, recent.Refusals
-	s.CrawlersTotal, s.RulesTotal, s.FilesTotal = crawlers.Total, rules.Total, inForce.Total
-	for _, p := range inForce.Origins {
-		if p.OK && len(s.Files) < o.limit {
-			s.Files = append(s.Files, p)
-		}
-	}
-	return s, nil
-}
-
 // maxStatus is the maximum size of an answer, in octets.
 const maxStatus = 64 << 20
 
-// get queries one value.
-func (o *statusOptions) get(address, route string, into any) error {
-	route, query, _ := strings.Cut(route, "?")
-	values, err := url.ParseQuery(query)
-	if err != nil {
-		return err
-	}
-	values.Set("limit", fmt.Sprint(o.limit))
-	values.Set("span", o.span)
-	values["site"] = o.sites
-	resp, err := caddycmd.AdminAPIRequest(address, http.MethodGet, "/robots/"+route+"?"+values.Encode(), nil, nil)
+// ask queries a running Caddy.
+func (o *statusOptions) ask(address string) (*statusapi.Status, error) {
+	values := url.Values{"limit": {fmt.Sprint(o.limit)}, "span": {o.span}, "name": {o.name}, "site": o.sites}
+	resp, err := caddycmd.AdminAPIRequest(address, http.MethodGet, "/robots/?"+values.Encode(), nil, nil)
 	if err != nil {
 		if text := err.Error(); strings.HasPrefix(text, "performing request:") {
-			return fmt.Errorf("no answer from Caddy at %s (%s).\n"+
+			return nil, fmt.Errorf("no answer from Caddy at %s (%s).\n"+
 				"If it does not run, start it: systemctl start caddy, or caddy run.\n"+
 				"If it does, name its admin endpoint with --address HOST:PORT,\n"+
 				"or the configuration that has it with --config FILE",
 				address, text[strings.LastIndex(text, ": ")+2:])
 		}
-		return fmt.Errorf("asking Caddy's admin endpoint at %s: %w", address, err)
+		return nil, fmt.Errorf("asking Caddy's admin endpoint at %s: %w", address, err)
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxStatus)).Decode(into); err != nil {
-		return fmt.Errorf("the answer of the admin endpoint at %s is not JSON: %w", address, err)
+	s := &statusapi.Status{Summary: new(statusapi.Summary)}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxStatus)).Decode(s); err != nil {
+		return nil, fmt.Errorf("the answer of the admin endpoint at %s is not JSON: %w", address, err)
 	}
-	return nil
+	return s, nil
 }
 
 //go:embed status.txt
 var statusTemplate string
 
 // print writes a report. It escapes control characters from clients.
-func (o *statusOptions) print(w io.Writer, s *statusReport) error {
+func (o *statusOptions) print(w io.Writer, s *statusapi.Status) error {
 	if o.json {
 		return output.NewEncoder(w).Encode(s)
 	}
@@ -213,6 +161,9 @@ func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 			}
 			return n
 		},
+		"grace": func(all []statusapi.Origin) []statusapi.Origin {
+			return slices.DeleteFunc(slices.Clone(all), func(p statusapi.Origin) bool { return len(p.Grace) == 0 })
+		},
 		"partOf":   partOf,
 		"refusals": statusapi.Refused,
 		"upper":    strings.ToUpper,
@@ -226,7 +177,7 @@ func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 			advised = append(advised, text)
 			return text
 		},
-		"message": s.message,
+		"message": func(p statusapi.Origin) string { return messageOf(p, s.Health.Problems) },
 		"first": func(p statusapi.Problem) statusapi.Action {
 			if len(p.Actions) == 0 || p.Actions[0].Text == "" {
 				return statusapi.Action{}
@@ -237,10 +188,10 @@ func (o *statusOptions) print(w io.Writer, s *statusReport) error {
 	}, s)
 }
 
-// message returns what the tables and the problems do not say of a file, "" if that is nothing.
-func (s *statusReport) message(p statusapi.Origin) string {
+// messageOf returns what the tables and the problems do not say of a file, "" if that is nothing.
+func messageOf(p statusapi.Origin, problems []statusapi.Problem) string {
 	plain := p.OK && p.State == judge.Loaded.String() && !strings.Contains(p.Message, ";")
-	if plain || slices.ContainsFunc(s.Health.Problems, func(one statusapi.Problem) bool { return one.Message == p.Message }) {
+	if plain || slices.ContainsFunc(problems, func(one statusapi.Problem) bool { return one.Message == p.Message }) {
 		return ""
 	}
 	return p.Message

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
 )
 
@@ -88,7 +89,7 @@ func (tty *terminal) run(ctx context.Context, args ...string) error {
 // On a terminal, the status has no columns without values.
 func TestStatusOnATerminal(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
-	for name, answers := range map[string]map[string]any{"enforce": enforcing(), "monitor": monitoring()} {
+	for name, answers := range map[string]*statusapi.Status{"enforce": enforcing(), "monitor": monitoring()} {
 		tty := newTerminal(t, 80, 50)
 		_ = tty.run(t.Context(), "status", "--address", adminEndpoint(t, answers)) // 2: there is a problem
 		text := tty.end()

@@ -80,19 +80,18 @@ func (r *row) addTo(c *statusapi.Counts, n uint64) {
 	}
 }
 
-// Summary returns the counts of the sites of a scope. The caller has to fill in what is not
-// counted, and the sites. span is statusapi.SpanHour, SpanDay or SpanMonth.
+// Summary returns the counts of the sites of a scope. span is statusapi.SpanHour, SpanDay or SpanMonth.
 func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summary {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := &statusapi.Summary{Sites: []statusapi.Site{}}
+	s := new(statusapi.Summary)
 	of := spanNames[span]
 	points := func() []uint64 { return make([]uint64, of.count()) }
 	s.Series = statusapi.Series{People: points(), Strangers: points(), Decided: statusapi.Decided[[]uint64]{
 		Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
 	}}
 	rows := c.rowsIn(topmost(scope))
-	s.Now, s.Since, s.Series.Steps = c.now().UTC(), c.since.UTC(), c.steps(span)
+	s.Since, s.Series.Steps = c.since.UTC(), c.steps(span)
 	reasons := make(map[outcome]*statusapi.ReasonCounts)
 	for r := range rows {
 		switch {

@@ -22,10 +22,7 @@ func (s *server) shell(command string) {
 }
 
 // shown returns what a dashboard below a path shows.
-func (s *server) shown(path, query string) (live struct {
-	Summary  statusapi.Summary
-	Crawlers struct{ Crawlers []statusapi.Crawler }
-}) {
+func (s *server) shown(path, query string) (live statusapi.Status) {
 	s.t.Helper()
 	if got := s.get(chrome, path+"?data=live&"+query); got.status != 200 {
 		s.t.Fatalf("%s: %d %s", path, got.status, got.body)
@@ -38,7 +35,7 @@ func (s *server) shown(path, query string) (live struct {
 // recommended returns the first action for the first problem that a dashboard shows.
 func (s *server) recommended(path string) statusapi.Action {
 	s.t.Helper()
-	problems := s.shown(path, "").Summary.Health.Problems
+	problems := s.shown(path, "").Health.Problems
 	if len(problems) == 0 || len(problems[0].Actions) == 0 {
 		s.t.Fatalf("%s: no action in %+v", path, problems)
 	}
@@ -99,7 +96,7 @@ func TestCommandsHaveTheRealAddress(t *testing.T) {
 	if got := s.recommended("/own/"); got.Text != "" || got.Where != "" || !strings.Contains(got.What, "mode configured") || !strings.Contains(got.What, "admin API") {
 		t.Errorf("on a page of one tenant: %+v", got)
 	}
-	if got := s.shown("/all/", "site=localhost").Summary.Health.Problems[0].Actions[0]; !strings.HasPrefix(got.Text, "curl ") {
+	if got := s.shown("/all/", "site=localhost").Health.Problems[0].Actions[0]; !strings.HasPrefix(got.Text, "curl ") {
 		t.Errorf("one of all sites: %+v", got)
 	}
 	mended()
@@ -119,61 +116,10 @@ func TestCommandsHaveTheRealAddress(t *testing.T) {
 	s.eventually("there is no admin endpoint", func() bool {
 		return exec.Command("curl", "--unix-socket", socket, "-sS", admin+"/config/").Run() != nil
 	})
-	for i := range 130 { // a flood, as there is no other problem without an admin API
+	for i := range 330 { // a flood, as there is no other problem without an admin API
 		s.get(gptbot, fmt.Sprintf("/%d", i))
 	}
-	live := s.shown("/all/", "crawler=GPTBot")
-	if len(live.Crawlers.Crawlers) != 1 || len(live.Crawlers.Crawlers[0].Actions) != 4 {
-		t.Fatalf("%+v", live.Crawlers)
-	}
-	if got := live.Crawlers.Crawlers[0].Actions[3]; got.Text != "" || !strings.Contains(got.What, "mode monitor for GPTBot") {
+	if got := s.recommended("/all/"); got.Where != statusapi.Caddyfile {
 		t.Errorf("without an admin endpoint: %+v", got)
-	}
-}
-
-// While no crawler has come, there is a request to try for each site, which works as it is
-// copied; and what each site would refuse.
-func TestFirstCrawler(t *testing.T) {
-	t.Parallel()
-	s := (&server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}).run(withPages + `
-http://other.test:$PORT {
-	robots {
-		source inline "User-agent: MyBot
-Disallow: /a'b/*"
-	}
-	respond hello
-}
-http://open.test:$PORT {
-	robots {
-		source inline "User-agent: *
-Disallow:"
-	}
-	respond hello
-}`)
-	e := s.shown("/all/", "").Summary.Empty
-	if e == nil || len(e.Sites) != 3 || e.Message != "No crawler has come yet. Try one:" {
-		t.Fatalf("%+v", e)
-	}
-	for i, want := range []struct{ site, refuses, try string }{
-		{"localhost", "refuses all crawlers /shop/", fmt.Sprintf("curl -i -A 'GPTBot' 'http://localhost:%d/shop/'", s.port)},
-		{"open.test", "refuses nobody anything", fmt.Sprintf("curl -i -A 'GPTBot' 'http://open.test:%d/'", s.port)},
-		{"other.test", "refuses MyBot /a'b/*", fmt.Sprintf(`curl -i -A 'MyBot' 'http://other.test:%d/a'\''b/x'`, s.port)},
-	} {
-		if got := e.Sites[i]; got.Site != want.site || got.Refuses != want.refuses || got.Try.Text != want.try {
-			t.Errorf("%+v, want %+v", got, want)
-		}
-	}
-	if out, _ := s.status(); !strings.Contains(out, e.Message+"\n        "+e.Sites[0].Try.Text) {
-		t.Errorf("%s", out)
-	}
-	s.pass(8*24*time.Hour + time.Minute)
-	if e := s.shown("/all/", "").Summary.Empty; e == nil || !strings.HasPrefix(e.Message, "No crawler has come for 8 days.") {
-		t.Errorf("a week later: %+v", e)
-	}
-	if out, err := exec.Command("sh", "-c", e.Sites[0].Try.Text).CombinedOutput(); err != nil || !strings.Contains(string(out), " 403 ") {
-		t.Errorf("%v: %s", err, out)
-	}
-	if e := s.shown("/all/", "").Summary.Empty; e != nil {
-		t.Errorf("after a crawler: %+v", e)
 	}
 }

@@ -16,7 +16,7 @@ func TestPersist(t *testing.T) {
 	s := startTenants(t, global)
 	s.end()
 	again := startIn(t, s, global+tenants)
-	sum := adminValue[statusapi.Summary](again, "")
+	sum := adminValue[statusapi.Status](again, "")
 	if sum.Crawlers.Total.Requests != 4 || sum.Crawlers.Day.Denied != 3 || sum.People.Total != 2 || sum.Health.Persist == nil {
 		t.Errorf("after a restart: %+v", sum.Crawlers)
 	}
@@ -24,7 +24,7 @@ func TestPersist(t *testing.T) {
 		t.Errorf("rules after a restart: %+v", rules)
 	}
 	again.visit()
-	if sum := adminValue[statusapi.Summary](again, ""); sum.Crawlers.Total.Requests != 8 {
+	if sum := adminValue[statusapi.Status](again, ""); sum.Crawlers.Total.Requests != 8 {
 		t.Errorf("new requests are not counted: %+v", sum.Crawlers.Total)
 	}
 	again.end()
@@ -42,7 +42,7 @@ func TestPersist(t *testing.T) {
 		}
 		return health.Persist.Error
 	}
-	if sum := adminValue[statusapi.Summary](damaged, ""); sum.People.Total != 0 || sum.Health.OK || readFile(t, file+".bad") != broken {
+	if sum := adminValue[statusapi.Status](damaged, ""); sum.People.Total != 0 || sum.Health.OK || readFile(t, file+".bad") != broken {
 		t.Errorf("with a damaged file: %+v", sum)
 	}
 	if len(damaged.lines("persist: the file can't be read")) != 1 {
@@ -64,7 +64,7 @@ func TestPersist(t *testing.T) {
 	damaged.end()
 	waiting.visit()
 	waiting.eventually("it has the file", func() bool { return problem(waiting) == "" })
-	if sum := adminValue[statusapi.Summary](waiting, ""); sum.Crawlers.Total.Requests != 8 || sum.People.Total != 4 {
+	if sum := adminValue[statusapi.Status](waiting, ""); sum.Crawlers.Total.Requests != 8 || sum.People.Total != 4 {
 		t.Errorf("the counts of both: %+v, %d people", sum.Crawlers.Total, sum.People.Total)
 	}
 }

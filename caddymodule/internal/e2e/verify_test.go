@@ -265,7 +265,7 @@ func TestMistakenImpostors(t *testing.T) {
 	if text, err := s.status(); !strings.Contains(text, message) || strings.Contains(text, strangerAddr) {
 		t.Errorf("status: %v\n%s", err, text)
 	}
-	if recent := s.adminRequest(http.MethodGet, "recent", 200, new(any)).body; strings.Contains(recent, strangerAddr) {
+	if recent := s.adminRequest(http.MethodGet, "", 200, new(any)).body; strings.Contains(recent, strangerAddr) {
 		t.Errorf("whole addresses are shown: %s", recent)
 	}
 }

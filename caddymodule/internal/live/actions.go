@@ -183,7 +183,7 @@ const refreshTimeout = 30 * time.Second
 
 // Refresh implements statusapi.Reporter.
 func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query statusapi.RefreshQuery) (*statusapi.Refresh, error) {
-	list, err := r.inForceAt(scope, query.OriginID)
+	list, err := r.inForceAt(scope, query.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -28,15 +28,6 @@ func (r *Reporter) advise(p *statusapi.Problem, scope statusapi.Scope) {
 	p.Actions = r.actions(scope, &advice.Facts{Problem: *p})
 }
 
-// actionsFor returns what the operator can do about a crawler.
-func (r *Reporter) actionsFor(c *statusapi.Crawler, scope statusapi.Scope) []statusapi.Action {
-	f := advice.Facts{Problem: statusapi.Problem{Crawler: c.Name, Sites: scope.Hosts()}}
-	if c.Day.VerifiedRefused > 0 && slices.Contains(c.Purposes, string(crawler.Search)) {
-		f.Kind = searchPartly
-	}
-	return r.actions(scope, &f)
-}
-
 // actions returns the actions for facts, to which it adds those of the configuration.
 func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.Action {
 	site := append(f.Sites, statusapi.AnySite)[0]
@@ -154,46 +145,4 @@ func refusedSearch(run *counters.Run, now time.Time) Accident {
 	a.Message = fmt.Sprintf("%s, a verified search engine, %s refused at %s: %s %s, and %d served; the last one by %s",
 		run.Crawler, verb, a.Subject, quantity(run.Refused, "request"), times, run.Served, by)
 	return a
-}
-
-// Bounds of Summary.Empty, and when it says what could be wrong.
-const (
-	maxEmptySites = 5
-	emptyFor      = 7 * 24 * time.Hour
-)
-
-// empty returns what to show while no crawler has come: a request to try for each site, and
-// what the site would refuse.
-func (r *Reporter) empty(scope statusapi.Scope, s *statusapi.Summary) *statusapi.Empty {
-	e := &statusapi.Empty{Message: "No crawler has come yet.", Sites: []statusapi.EmptySite{}}
-	if age := r.app.Now().Sub(s.Since); age >= emptyFor {
-		e.Message = "No crawler has come for " + words.Ago(age) + ". If others see some: a CDN may answer them, a proxy may send its own " +
-			"User-Agent or be missing in trusted_proxies, or another server has these names."
-	}
-	var list []*inForce
-	for p := range r.allInForce(scope) {
-		local := p.Site.Local()
-		if p.shared {
-			p.Origin = append(p.Site.Origins(p.ownedIn(scope)...), local)[0]
-			p.Origin.Scheme = local.Scheme
-		}
-		if p.Origin.Scheme == local.Scheme && p.Rules.Outcome() != judge.Pending {
-			list = append(list, new(*p))
-		}
-	}
-	slices.SortFunc(list, compareOrigins)
-	list = slices.CompactFunc(list, func(a, b *inForce) bool { return a.Origin.Host == b.Origin.Host })
-	for _, p := range list[:min(len(list), maxEmptySites)] {
-		e.Sites = append(e.Sites, advice.First(p.Origin, p.Rules.File(), p.engine().Registry(), func(name, url string) string {
-			check, err := r.Check(scope, statusapi.CheckQuery{UserAgent: name, URL: url})
-			if err != nil {
-				return ""
-			}
-			return check.Action
-		}))
-	}
-	if len(e.Sites) > 0 {
-		e.Message += " Try one:"
-	}
-	return e
 }

@@ -15,7 +15,7 @@ func (r *Reporter) ResetBudgets(ctx context.Context, scope statusapi.Scope, quer
 	if query.Crawler == "" {
 		return nil, badRequest("crawler is missing: add one, such as crawler=bingbot")
 	}
-	list, err := r.inForceAt(scope, query.OriginID)
+	list, err := r.inForceAt(scope, query.ID)
 	if err != nil {
 		return nil, err
 	}

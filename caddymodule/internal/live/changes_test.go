@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -53,67 +52,6 @@ func running(engine *enforce.Engine, mode *Mode) func() (*enforce.Engine, *Modes
 		}
 		return engine, NewModes(s, engine.Registry())
 	}
-}
-
-// changed returns the changes of the last hour in a scope.
-func (w *watcher) changed(scope statusapi.Scope) (list []string) {
-	w.accidents(statusapi.AllSites())
-	for _, c := range w.app.Counters.changes(scope, w.now.Add(-time.Hour)) {
-		list = append(list, fmt.Sprintf("%s %s %q %d", c.Time.Format("15:04"), c.Site, c.Mode, c.More))
-	}
-	return list
-}
-
-// Changes of the mode and of the text are noted once, each with its sites, for those
-// who may see one of them. Several handlers of a site do not look like changes.
-func TestChanges(t *testing.T) {
-	w, file, list := newWatcher(), &text{"User-agent: *\nDisallow: /x\n"}, []*Handler(nil)
-	onDisk := &config.Settings{Source: &config.Source{Kind: config.SourceFile, Path: "robots.txt"}}
-	inline := func(text string) *config.Settings {
-		return &config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: text}}
-	}
-	a := w.configure(t, &list, onDisk, file, "a.test", "b.test")
-	w.configure(t, &list, inline("one"), origins.Inline("one"), "c.test")
-	second := w.configure(t, &list, inline("two"), origins.Inline("two"), "c.test")
-	want := func(scope statusapi.Scope, changes ...string) {
-		t.Helper()
-		for range 2 {
-			if got := w.changed(scope); !slices.Equal(got, changes) {
-				t.Errorf("%q, want %q", got, changes)
-			}
-		}
-	}
-	all := statusapi.AllSites()
-	want(all)
-	w.pass(time.Minute)
-	a.Monitor, second.Monitor = true, true
-	want(all, `14:31 c.test "both" 0`, `14:31 a.test "monitor" 0`)
-	w.pass(time.Minute)
-	file.body += "Disallow: /y\n"
-	list[0].engine().Origins().Refresh(t.Context(), func(judge.Origin) bool { return true }, func(origins.FetchEvent) {})
-	want(statusapi.Sites("b.test"), `14:32 b.test "" 0`, `14:31 b.test "monitor" 0`)
-	want(statusapi.Sites("d.test"))
-
-	// After a restart, with a changed text in the configuration.
-	saved := w.app.Counters.save()
-	w.app.Counters.Accidents = newAccidents()
-	w.app.Counters.load(saved)
-	w.pass(time.Minute)
-	*list[1].Settings = *inline("three")
-	want(all, `14:33 c.test "" 0`, `14:32 a.test "" 0`, `14:31 c.test "both" 0`, `14:31 a.test "monitor" 0`)
-	w.pass(time.Minute)
-	*a, *second = Mode{}, Mode{}
-	want(statusapi.Sites("a.test", "c.test"), `14:34 a.test "enforce" 1`, `14:33 c.test "" 0`, `14:32 a.test "" 0`, `14:31 c.test "both" 0`, `14:31 a.test "monitor" 0`)
-	for range 2 * maxChanges {
-		a.Monitor = !a.Monitor
-		w.pass(time.Minute)
-		w.accidents(all)
-	}
-	if n := len(w.changed(statusapi.Sites("a.test"))); n != maxChanges {
-		t.Errorf("%d are kept", n)
-	}
-	w.pass(2 * time.Hour)
-	want(all)
 }
 
 // Monitor mode is a problem after 30 days, where all sites of the scope are in it. When

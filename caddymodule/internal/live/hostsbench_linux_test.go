@@ -91,8 +91,8 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 func TestOriginsOfAHost(t *testing.T) {
 	r, _ := manyHosts(t, 3)
 	for scope, want := range map[string]int{"t1.example": 1, "t2.example": 1, "t3.example": 0, statusapi.AnySite: 3} {
-		list, err := r.Origins(statusapi.Sites(scope), statusapi.OriginsQuery{})
-		if err != nil || list.Total != want || want == 1 && list.Origins[0].Origin != "https://"+scope {
+		list, err := r.Status(statusapi.Sites(scope), statusapi.Query{Span: statusapi.SpanDay})
+		if err != nil || list.FilesTotal != want || want == 1 && list.Files[0].Origin != "https://"+scope {
 			t.Errorf("%s: %+v, %v, want %d", scope, list, err, want)
 		}
 		lines, err := r.Lines(statusapi.Sites(scope), statusapi.LinesQuery{Refused: true})
@@ -108,7 +108,7 @@ func BenchmarkManyHosts(b *testing.B) {
 	r, pass := manyHosts(b, counters.MaxHosts-counters.MaxHosts/10)
 	page := func(query string) (octets int) {
 		w := httptest.NewRecorder()
-		if err := dashboard.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/?data=live"+query, nil), r, statusapi.AllSites()); err != nil || w.Code != 200 {
+		if err := dashboard.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/?data=live&limit=20"+query, nil), r, statusapi.AllSites()); err != nil || w.Code != 200 {
 			b.Fatal(err, w.Code)
 		}
 		return w.Body.Len()
@@ -128,13 +128,8 @@ func BenchmarkManyHosts(b *testing.B) {
 		{"page/later", func() int { pass(); return page("") }}, // with a fold of the counters, and a look for accidents
 		{"page/day", func() int { return page("&span=day") }},
 		{"page/tenant", func() int { return page("&site=t77.example") }},
-		{"status/summary", func() int { return route("", "") }},
-		{"status/crawlers", func() int { return route("crawlers", "") }},
-		{"status/lines", func() int { return route("lines", "refused=1") }},
-		{"status/origins", func() int { return route("origins", "") }},
-		{"status/broken", func() int { return route("origins", "broken=1") }},
-		{"status/grace", func() int { return route("origins", "grace=1") }},
-		{"status/recent", func() int { return route("recent", "") }},
+		{"status", func() int { return route("", "") }},
+		{"lines", func() int { return route("lines", "refused=1") }},
 		{"news", func() int { r.News(); return 0 }},
 	} {
 		b.Run(bb.name, func(b *testing.B) {

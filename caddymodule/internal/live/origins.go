@@ -10,44 +10,40 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
 
-// Origins implements statusapi.Reporter.
-func (r *Reporter) Origins(scope statusapi.Scope, query statusapi.OriginsQuery) (*statusapi.Origins, error) {
-	now, wanted := r.app.Now(), parseID(query.ID)
-	r.accidents(scope)
-	lost, refused := r.app.Counters.lostFiles(), r.refusedAt(scope)
-	if query.Text {
-		query.Limit = min(cmp.Or(query.Limit, statusapi.MaxTexts), statusapi.MaxTexts)
+// file is what is in force, as it is sorted.
+type file struct {
+	inForce
+	isFine  bool
+	refused uint64 // requests of the last day
+}
+
+// compareFiles orders files: those with a problem, those in a grace period, those whose hosts
+// no client can invent, and those that refuse most are first.
+func compareFiles(a, b *file) int {
+	return cmp.Or(before(!a.isFine, !b.isFine), before(len(a.Earlier) > 0, len(b.Earlier) > 0), before(!a.Invented, !b.Invented),
+		cmp.Compare(b.refused, a.refused), compareOrigins(&a.inForce, &b.inForce))
+}
+
+// texts returns the files in a scope with their texts, or only that with an ID, if it is not "".
+func (r *Reporter) texts(scope statusapi.Scope, id string) ([]statusapi.Origin, error) {
+	list, err := r.inForceAt(scope, id)
+	if err != nil {
+		return nil, err
 	}
-	var all []*inForce
-	for p := range r.allInForce(scope) {
-		if (query.ID == "" || p.id == wanted) && (!query.Grace || len(p.Earlier) > 0) && (!query.Broken || lost.trouble(p, now).Kind != "") {
-			all = append(all, new(*p))
+	lost, now, files := r.app.Counters.lostFiles(), r.app.Now(), []statusapi.Origin{}
+	slices.SortFunc(list, compareOrigins)
+	for _, p := range list[:min(len(list), statusapi.MaxTexts)] {
+		f := p.status(lost.problem(p, now))
+		if f.Text = string(p.Rules.Text()); len(p.Earlier) > 0 {
+			f.Before = string(p.Earlier[0].Rules.Text())
 		}
+		f.Findings = findingsOf(p.Rules, p.engine().Registry())
+		files = append(files, f)
 	}
-	slices.SortFunc(all, func(a, b *inForce) int {
-		return cmp.Or(before(!a.Invented, !b.Invented), cmp.Compare(refused[b.id], refused[a.id]), compareOrigins(a, b))
-	})
-	page, list := statusapi.Part(query.Pages, all)
-	if query.ID != "" && page.Total == 0 {
-		return nil, unknownOrigin(query.ID, ": a reload may have replaced it, or it was not fetched yet")
-	}
-	answer := &statusapi.Origins{Page: page, Origins: []statusapi.Origin{}}
-	for _, p := range list {
-		origin := p.status(lost.problem(p, now))
-		if query.Text {
-			if origin.Text = string(p.Rules.Text()); len(p.Earlier) > 0 {
-				origin.Before = string(p.Earlier[0].Rules.Text())
-			}
-			origin.Lines = p.textLines(p.countsOf(r.app.Counters.Lines(scope)))
-			origin.Findings = findingsOf(p.Rules, p.engine().Registry())
-		}
-		answer.Origins = append(answer.Origins, origin)
-	}
-	return answer, nil
+	return files, nil
 }
 
 // refusedAt returns the number of requests in the last day that lines refused, by the ID of
@@ -99,13 +95,10 @@ func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
 	rules := p.Rules
 	s := statusapi.Origin{
 		ID: p.id.String(), Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(),
-		Location: plainLocation(p.Settings.Source),
-		Dialect:  cmp.Or(p.Settings.Dialect, robots.RFC9309.String()), State: rules.Outcome().String(), LastRead: p.Last.String(),
-		Error: metrics.PlainError(p.Err), Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "",
-		ReadAt: timeOf(p.Good), CheckedAt: timeOf(p.Began), NextRead: timeOf(p.Next), Failing: timeOf(p.Failing), Failures: p.Failures,
-		Kept: p.Kept, DeniesAll: rules.DeniesAll(), Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(),
-		Published: rules.Published(), MergeError: metrics.PlainError(rules.MergeError()), Grace: []statusapi.Grace{},
-		Unenforceable: first(rules.Unenforceable()), Ignored: first(rules.Ignored()),
+		Location: plainLocation(p.Settings.Source), State: rules.Outcome().String(), Error: metrics.PlainError(p.Err),
+		Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "", ReadAt: timeOf(p.Good), Kept: p.Kept,
+		Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(), Published: rules.Published(),
+		Grace: []statusapi.Grace{}, Unenforceable: first(rules.Unenforceable()),
 	}
 	if !p.shared {
 		s.Origin = p.Origin.String()
@@ -128,7 +121,7 @@ func findingsOf(rules *judge.Rules, registry *crawler.Registry) []statusapi.Find
 	for _, f := range first(lint.Lint(rules.File(), findings.Crawlers(registry))) {
 		layer, at := rules.Origin(f.Line)
 		list = append(list, statusapi.Finding{
-			Line: f.Line, File: rules.FileOf(layer), At: at, Column: f.Column, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
+			Line: f.Line, File: rules.FileOf(layer), At: at, Severity: f.Severity.String(), Code: f.Code, Text: f.Text, Message: f.Message,
 		})
 	}
 	return list

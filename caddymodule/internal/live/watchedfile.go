@@ -9,7 +9,6 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -32,10 +31,8 @@ type watchedFile struct {
 	Now      fileVersion `json:"now"`
 	Since    time.Time   `json:"since"` // when the accident was seen; zero without one
 
-	Mode      string             `json:"mode,omitempty"`
-	Inline    uint64             `json:"inline,omitempty"` // a hash of the texts in the configuration
-	ModeSince time.Time          `json:"mode_since,omitzero"`
-	Changes   []statusapi.Change `json:"changes,omitempty"` // without sites, the newest last
+	Mode      string    `json:"mode,omitempty"`
+	ModeSince time.Time `json:"mode_since,omitzero"`
 
 	// About the accident:
 	Lost    string   `json:"lost,omitempty"` // why the rules are lost; "" if they are not
@@ -160,9 +157,6 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 	if f.Since.IsZero() && same {
 		f.Before = version // only the settings changed
 	}
-	if !same {
-		f.note("", now)
-	}
 	f.mark, f.began, f.Now, f.Subject = mark, p.Began, version, p.subject()
 	if f.compare(); f.Lost == "" && f.Shut == nil {
 		f.accept()
@@ -221,66 +215,10 @@ func (f *watchedFile) accidents() (list []Accident) {
 	return list
 }
 
-// maxChanges is the largest number of changes of a watchedFile.
-const maxChanges = 8
-
-// configure notes what changed in the settings of the site.
+// configure notes the mode of the site.
 func (f *watchedFile) configure(handlers siteHandlers, now time.Time) {
-	name := cmp.Or(f.Host, f.Sites[0])
-	mode, _ := handlers.mode(name, f.Sites[0])
-	var inline uint64
-	for _, h := range handlers.of(name, f.Sites[0]) {
-		if h.Settings.SourceKind() == config.SourceInline {
-			inline += xxhash.Sum64String(h.Settings.Source.Text)
-		}
-	}
-	if f.Mode != "" && f.Mode != mode {
-		f.note(mode, now)
-	}
-	if f.Mode != "" && f.Inline != inline {
-		f.note("", now)
-	}
+	mode, _ := handlers.mode(cmp.Or(f.Host, f.Sites[0]), f.Sites[0])
 	if f.Mode != mode || f.ModeSince.IsZero() {
-		f.ModeSince = now
+		f.Mode, f.ModeSince = mode, now
 	}
-	f.Mode, f.Inline = mode, inline
-}
-
-// note notes a change of the mode or, if mode is "", of the text.
-func (f *watchedFile) note(mode string, now time.Time) {
-	f.Changes = append(f.Changes, statusapi.Change{Time: now.UTC().Truncate(time.Second), Mode: mode})
-	f.Changes = f.Changes[max(0, len(f.Changes)-maxChanges):]
-}
-
-// changes returns the changes at the sites of a scope since a time, newest first.
-// Changes of several sites at the same time are one.
-func (a *Accidents) changes(scope statusapi.Scope, since time.Time) []statusapi.Change {
-	all := []statusapi.Change{}
-	a.mu.Lock()
-	for _, f := range a.files {
-		if len(f.Changes) == 0 {
-			continue
-		}
-		sites := append(slices.Clone(f.Sites), f.Host)
-		i := slices.IndexFunc(sites, func(site string) bool { return scope.All() || scope.Site(site) })
-		for _, c := range f.Changes {
-			if i >= 0 && !c.Time.Before(since) {
-				c.Site = sites[i]
-				all = append(all, c)
-			}
-		}
-	}
-	a.mu.Unlock()
-	slices.SortFunc(all, func(x, y statusapi.Change) int {
-		return cmp.Or(y.Time.Compare(x.Time), strings.Compare(x.Mode, y.Mode), strings.Compare(x.Site, y.Site))
-	})
-	list := all[:0]
-	for _, c := range slices.Compact(all) {
-		if last := len(list) - 1; last >= 0 && list[last].Time.Equal(c.Time) && list[last].Mode == c.Mode {
-			list[last].More++
-		} else {
-			list = append(list, c)
-		}
-	}
-	return list[:min(len(list), statusapi.MaxChanges)]
 }

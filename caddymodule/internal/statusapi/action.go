@@ -22,7 +22,7 @@ type Read struct {
 
 // RefreshQuery selects the sources to read again.
 type RefreshQuery struct {
-	OriginID string // Origin.ID; "": all origins
+	ID       string // Origin.ID; "": all origins
 	GraceOff bool   // end the grace periods that are running
 	Accept   bool   // end the accidents of the files: they are on purpose
 }
@@ -34,8 +34,8 @@ type Reset struct {
 
 // ResetQuery selects the budgets to reset.
 type ResetQuery struct {
-	Crawler  string // name or product token; required
-	OriginID string // Origin.ID; "": all origins
+	Crawler string // name or product token; required
+	ID      string // Origin.ID; "": all origins
 }
 
 // Mode is the answer to POST /robots/mode.

@@ -119,34 +119,3 @@ type Series struct {
 	Strangers []uint64 `json:"strangers"`
 	Decided[[]uint64]
 }
-
-// Page says which part of a list an answer has.
-type Page struct {
-	Total  int `json:"total"`  // number of entries in the whole list
-	Offset int `json:"offset"` // position of the first entry of this page, from 0
-	Next   int `json:"next"`   // offset of the next page; 0 if this is the last one
-}
-
-// Pages selects a part of a list. A Limit of 0 means DefaultLimit; more than
-// MaxLimit means MaxLimit.
-type Pages struct{ Offset, Limit int }
-
-// Bounds of Pages.Limit.
-const (
-	DefaultLimit = 100
-	MaxLimit     = 1000
-)
-
-// Part returns the part of a list that p selects, never nil.
-func Part[T any](p Pages, list []T) (Page, []T) {
-	page := Page{Total: len(list), Offset: min(max(p.Offset, 0), len(list))}
-	limit := p.Limit
-	if limit <= 0 {
-		limit = DefaultLimit
-	}
-	end := min(page.Offset+min(limit, MaxLimit), page.Total)
-	if end < page.Total {
-		page.Next = end
-	}
-	return page, append([]T{}, list[page.Offset:end]...)
-}

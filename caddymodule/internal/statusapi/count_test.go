@@ -2,7 +2,6 @@ package statusapi
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 )
 
@@ -19,33 +18,5 @@ func TestCountsAdd(t *testing.T) {
 	sum := one
 	if sum.Add(one); sum != want {
 		t.Errorf("the sum is %+v, want %+v", sum, want)
-	}
-}
-
-func TestPages(t *testing.T) {
-	for _, tt := range []struct {
-		name           string
-		pages          Pages
-		n              int
-		from, to, next int
-	}{
-		{"an empty list", Pages{}, 0, 0, 0, 0},
-		{"a short list", Pages{}, 3, 0, 3, 0},
-		{"the default limit", Pages{}, 150, 0, DefaultLimit, DefaultLimit},
-		{"the last page", Pages{Offset: 100}, 150, 100, 150, 0},
-		{"a page that ends with the list", Pages{Offset: 1, Limit: 2}, 3, 1, 3, 0},
-		{"a page in the middle", Pages{Offset: 30, Limit: 20}, 5000, 30, 50, 50},
-		{"the maximum limit", Pages{Limit: MaxLimit + 1}, 5000, 0, MaxLimit, MaxLimit},
-		{"an offset after the end", Pages{Offset: 9}, 3, 3, 3, 0},
-		{"negative numbers", Pages{Offset: -1, Limit: -1}, 3, 0, 3, 0},
-	} {
-		list := make([]int, tt.n)
-		for i := range list {
-			list[i] = i
-		}
-		page, part := Part(tt.pages, list)
-		if want := (Page{Total: tt.n, Offset: tt.from, Next: tt.next}); page != want || part == nil || !slices.Equal(part, list[tt.from:tt.to]) {
-			t.Errorf("%s: %+v with %v, want %+v with those from %d to %d", tt.name, page, part, want, tt.from, tt.to)
-		}
 	}
 }

@@ -34,29 +34,14 @@ func (f *fakeReporter) HasSite(scope Scope, name string) bool {
 	return slices.Contains(f.Sites(scope), name) || strings.HasSuffix(name, ".b.test")
 }
 
-func (f *fakeReporter) Summary(scope Scope, q SummaryQuery) (*Summary, error) {
+func (f *fakeReporter) Status(scope Scope, q Query) (*Status, error) {
 	f.note(scope, q)
-	return &Summary{Origins: OriginTally{Rules: 7}}, f.err
-}
-
-func (f *fakeReporter) Origins(scope Scope, q OriginsQuery) (*Origins, error) {
-	f.note(scope, q)
-	return new(Origins), f.err
-}
-
-func (f *fakeReporter) Crawlers(scope Scope, q CrawlersQuery) (*Crawlers, error) {
-	f.note(scope, q)
-	return new(Crawlers), f.err
+	return &Status{Summary: new(Summary), Origins: OriginTally{Rules: 7}}, f.err
 }
 
 func (f *fakeReporter) Lines(scope Scope, q LinesQuery) (*Lines, error) {
 	f.note(scope, q)
 	return new(Lines), f.err
-}
-
-func (f *fakeReporter) Recent(scope Scope, q RecentQuery) (*Recent, error) {
-	f.note(scope, q)
-	return new(Recent), f.err
 }
 
 func (f *fakeReporter) Check(scope Scope, q CheckQuery) (*Check, error) {

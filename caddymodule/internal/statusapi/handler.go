@@ -15,85 +15,75 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// ServeHTTP answers a request with data of a Reporter. route is the part of the path
-// after /robots/, such as "crawlers", or "" for the summary. See Route.ServeHTTP.
-func ServeHTTP(w http.ResponseWriter, r *http.Request, route string, reporter Reporter, scope Scope) error {
-	name := strings.TrimSuffix(route, "/")
+// ServeHTTP answers a request with data of a Reporter. path is the part
+// after /robots/, such as "lines", or "" for the status.
+func ServeHTTP(w http.ResponseWriter, r *http.Request, path string, reporter Reporter, scope Scope) error {
+	name := strings.TrimSuffix(path, "/")
 	found, ok := routes[name]
 	if !ok || name == switchRoute {
 		found, ok = routes[switchRoute], reporter.HasSwitch(name)
 	}
 	if !ok {
 		return Errorf(http.StatusNotFound,
-			"there is no route %.100q: want origins, crawlers, lines, recent, check, health, refresh, "+
-				"budgets/reset, mode or a step that can be switched off",
-			route)
+			"there is no route %.100q: want lines, check, health, refresh, budgets/reset, mode or a step that can be switched off", name)
 	}
 	found.name, found.anyHost = name, name == "mode" || reporter.HasSwitch(name) // which may be set before the first request to a host
-	return found.ServeHTTP(w, r, reporter, scope)
+	return found.serve(w, r, reporter, scope)
 }
 
 // switchRoute stands for the names of steps that can be switched.
 const switchRoute = "NAME"
 
 // routes has the routes of the admin API.
-var routes = map[string]Route{
-	"": Get(Reporter.Summary, func(p *Params) SummaryQuery {
-		return SummaryQuery{Span: p.Span(SpanHour), Limit: int(min(p.Number("limit"), MaxLimit)), Name: p.Text("name")}
+var routes = map[string]route{
+	"": get(Reporter.Status, func(p *params) Query {
+		return Query{Span: cmp.Or(p.choice("span", SpanHour, SpanDay, SpanMonth), SpanHour), Limit: p.limit(), Name: p.text("name"),
+			After: p.number("after"), ID: p.text("id")}
 	}),
-	"origins": Get(Reporter.Origins, func(p *Params) OriginsQuery {
-		return OriginsQuery{Pages: p.pages(), ID: p.Text("id"), Text: p.flag("text"), Broken: p.flag("broken"), Grace: p.flag("grace")}
+	"lines": get(Reporter.Lines, func(p *params) LinesQuery {
+		return LinesQuery{ID: p.text("id"), Refused: p.flag("refused"), Text: p.flag("text"), Limit: p.limit()}
 	}),
-	"crawlers": Get(Reporter.Crawlers, func(p *Params) CrawlersQuery {
-		return CrawlersQuery{Pages: p.pages(), Span: p.Span(SpanDay), Sort: p.Text("sort"), Name: p.Text("name")}
+	"check": get(Reporter.Check, func(p *params) CheckQuery {
+		return CheckQuery{UserAgent: p.text("ua"), URL: p.text("url"), Client: p.text("client")}
 	}),
-	"lines": Get(Reporter.Lines, func(p *Params) LinesQuery {
-		return LinesQuery{Pages: p.pages(), OriginID: p.Text("id"), Refused: p.flag("refused")}
+	"health": get(func(r Reporter, s Scope, _ any) (*Health, error) { return r.Health(s) }, func(*params) any { return nil }),
+	"refresh": post(Reporter.Refresh, func(p *params) RefreshQuery {
+		return RefreshQuery{ID: p.text("id"), GraceOff: p.choice("grace", "off") != "", Accept: p.choice("accept", "on") != ""}
 	}),
-	"recent": Get(Reporter.Recent, func(p *Params) RecentQuery {
-		return RecentQuery{After: p.Number("after"), Limit: int(p.Number("limit"))}
+	"budgets/reset": post(Reporter.ResetBudgets, func(p *params) ResetQuery {
+		return ResetQuery{Crawler: p.text("crawler"), ID: p.text("id")}
 	}),
-	"check": Get(Reporter.Check, func(p *Params) CheckQuery {
-		return CheckQuery{UserAgent: p.Text("ua"), URL: p.Text("url"), Client: p.Text("client")}
+	"mode": post(Reporter.SetMode, func(p *params) ModeQuery {
+		return ModeQuery{Mode: p.choice("mode", Enforce, Monitor, Configured), Crawler: p.text("crawler")}
 	}),
-	"health": Get(func(r Reporter, s Scope, _ any) (*Health, error) { return r.Health(s) }, func(*Params) any { return nil }),
-	"refresh": post(Reporter.Refresh, func(p *Params) RefreshQuery {
-		return RefreshQuery{OriginID: p.Text("id"), GraceOff: p.choice("grace", "off") != "", Accept: p.choice("accept", "on") != ""}
-	}),
-	"budgets/reset": post(Reporter.ResetBudgets, func(p *Params) ResetQuery {
-		return ResetQuery{Crawler: p.Text("crawler"), OriginID: p.Text("id")}
-	}),
-	"mode": post(Reporter.SetMode, func(p *Params) ModeQuery {
-		return ModeQuery{Mode: p.choice("mode", Enforce, Monitor, Configured), Crawler: p.Text("crawler")}
-	}),
-	"NAME": post(Reporter.Switch, func(p *Params) SwitchQuery {
+	"NAME": post(Reporter.Switch, func(p *params) SwitchQuery {
 		return SwitchQuery{Step: p.route, Set: p.choice("set", Off, Configured)}
 	}),
 }
 
-// Route answers requests with data of a Reporter.
-type Route struct {
+// route answers requests with data of a Reporter.
+type route struct {
 	method  string // GET, which includes HEAD, or POST
 	name    string // in the path
 	anyHost bool   // the Reporter checks the parameter site
-	answer  func(*http.Request, Reporter, Scope, *Params) (any, error)
+	answer  func(*http.Request, Reporter, Scope, *params) (any, error)
 }
 
-// Get returns a Route that answers a GET request with what ask returns for the query
+// Get returns a route that answers a GET request with what ask returns for the query
 // that the function query makes of the parameters.
-func Get[Q, A any](ask func(Reporter, Scope, Q) (A, error), query func(*Params) Q) Route {
+func get[Q, A any](ask func(Reporter, Scope, Q) (A, error), query func(*params) Q) route {
 	return newRoute(http.MethodGet, func(reporter Reporter, _ context.Context, scope Scope, q Q) (A, error) {
 		return ask(reporter, scope, q)
 	}, query)
 }
 
-// post is Get for a POST request, which changes something.
-func post[Q, A any](ask func(Reporter, context.Context, Scope, Q) (A, error), query func(*Params) Q) Route {
+// post is get for a POST request, which changes something.
+func post[Q, A any](ask func(Reporter, context.Context, Scope, Q) (A, error), query func(*params) Q) route {
 	return newRoute(http.MethodPost, ask, query)
 }
 
-func newRoute[Q, A any](method string, ask func(Reporter, context.Context, Scope, Q) (A, error), query func(*Params) Q) Route {
-	return Route{method: method, answer: func(r *http.Request, reporter Reporter, scope Scope, p *Params) (any, error) {
+func newRoute[Q, A any](method string, ask func(Reporter, context.Context, Scope, Q) (A, error), query func(*params) Q) route {
+	return route{method: method, answer: func(r *http.Request, reporter Reporter, scope Scope, p *params) (any, error) {
 		q := query(p)
 		if p.err != nil {
 			return nil, p.err
@@ -102,19 +92,19 @@ func newRoute[Q, A any](method string, ask func(Reporter, context.Context, Scope
 	}}
 }
 
-// ServeHTTP answers a request. The parameter `site`, which may be repeated, restricts
+// serve answers a request. The parameter `site`, which may be repeated, restricts
 // the scope. A GET or HEAD request is answered with 304 if its If-None-Match has the
 // entity tag of the data.
 //
-// If the request is wrong, ServeHTTP writes no answer and returns an *Error. The
+// If the request is wrong, serve writes no answer and returns an *Error. The
 // caller must check that the client may see the scope and, for POST, change it.
-func (route Route) ServeHTTP(w http.ResponseWriter, r *http.Request, reporter Reporter, scope Scope) error {
+func (route route) serve(w http.ResponseWriter, r *http.Request, reporter Reporter, scope Scope) error {
 	if r.Method != route.method && (r.Method != http.MethodHead || route.method != http.MethodGet) {
 		w.Header().Set("Allow", route.method)
 		return Errorf(http.StatusMethodNotAllowed, "the method %.20s is not allowed for the route %.100q: use %s", r.Method, r.URL.Path,
 			route.method)
 	}
-	p := &Params{values: r.URL.Query(), route: route.name}
+	p := &params{values: r.URL.Query(), route: route.name}
 	names := p.values["site"]
 	if err := checkSites(reporter, scope, names); err != nil && !route.anyHost {
 		return err
@@ -151,26 +141,26 @@ func write(w http.ResponseWriter, r *http.Request, value any) error {
 	return nil
 }
 
-// Params reads the parameters of a request.
-type Params struct {
+// params reads the parameters of a request.
+type params struct {
 	values url.Values
 	route  string // its name in the path
 	err    error  // the first error
 }
 
 // fail keeps an error, unless there is one already.
-func (p *Params) fail(format string, args ...any) {
+func (p *params) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = Errorf(http.StatusBadRequest, format, args...)
 	}
 }
 
-// Text returns a parameter, "" if it is absent.
-func (p *Params) Text(name string) string { return p.values.Get(name) }
+// text returns a parameter, "" if it is absent.
+func (p *params) text(name string) string { return p.values.Get(name) }
 
-// Number returns a parameter that is a whole number, 0 if it is absent.
-func (p *Params) Number(name string) uint64 {
-	text := p.Text(name)
+// number returns a parameter that is a whole number, 0 if it is absent.
+func (p *params) number(name string) uint64 {
+	text := p.text(name)
 	if text == "" {
 		return 0
 	}
@@ -181,25 +171,18 @@ func (p *Params) Number(name string) uint64 {
 	return n
 }
 
-func (p *Params) pages() Pages {
-	const most = 1 << 31
-	return Pages{Offset: int(min(p.Number("offset"), most)), Limit: int(min(p.Number("limit"), most))}
-}
+// limit returns the parameter limit, or DefaultLimit if it is absent.
+func (p *params) limit() int { return int(min(cmp.Or(p.number("limit"), DefaultLimit), MaxLimit)) }
 
 // flag returns a parameter that is 1 or 0, false if it is absent.
-func (p *Params) flag(name string) bool {
+func (p *params) flag(name string) bool {
 	text := p.choice(name, "1", "0", "true", "false")
 	return text == "1" || text == "true"
 }
 
-// Span returns the parameter span, or the default if it is absent.
-func (p *Params) Span(byDefault string) string {
-	return cmp.Or(p.choice("span", SpanHour, SpanDay, SpanMonth), byDefault)
-}
-
 // choice returns a parameter that is one of the allowed values, "" if it is absent.
-func (p *Params) choice(name string, allowed ...string) string {
-	text := p.Text(name)
+func (p *params) choice(name string, allowed ...string) string {
+	text := p.text(name)
 	if text != "" && !slices.Contains(allowed, text) {
 		p.fail("%s=%.100q: want %s", name, text, strings.Join(allowed, " or "))
 	}

@@ -16,8 +16,8 @@ func serve(f *fakeReporter, method, target string, fields ...string) (*httptest.
 		r.Header.Set(fields[i], fields[i+1])
 	}
 	w := httptest.NewRecorder()
-	route, _, _ := strings.Cut(target, "?")
-	return w, ServeHTTP(w, r, route, f, AllSites())
+	path, _, _ := strings.Cut(target, "?")
+	return w, ServeHTTP(w, r, path, f, AllSites())
 }
 
 func TestServeHTTPPassesTheQuery(t *testing.T) {
@@ -25,23 +25,16 @@ func TestServeHTTPPassesTheQuery(t *testing.T) {
 		method, target string
 		want           any
 	}{
-		{"GET", "", SummaryQuery{Span: SpanHour}},
-		{"GET", "?span=month", SummaryQuery{Span: SpanMonth}},
-		{"HEAD", "", SummaryQuery{Span: SpanHour}},
-		{"GET", "origins", OriginsQuery{}},
-		{"GET", "origins/", OriginsQuery{}},
-		{"GET", "origins?id=x&text=1&broken=true&grace=1&offset=3&limit=4", OriginsQuery{ID: "x", Text: true, Broken: true, Grace: true, Pages: Pages{3, 4}}},
-		{"GET", "origins?text=0&broken=false", OriginsQuery{}},
-		{"GET", "crawlers", CrawlersQuery{Span: SpanDay}},
-		{"GET", "crawlers?span=hour&sort=last&name=bot", CrawlersQuery{Span: SpanHour, Sort: SortLast, Name: "bot"}},
-		{"GET", "crawlers?offset=9000000000", CrawlersQuery{Span: SpanDay, Pages: Pages{Offset: 1 << 31}}},
-		{"GET", "lines?id=x", LinesQuery{OriginID: "x"}},
-		{"GET", "lines?refused=1", LinesQuery{Refused: true}},
-		{"GET", "recent?after=7&limit=8", RecentQuery{After: 7, Limit: 8}},
+		{"GET", "", Query{Span: SpanHour, Limit: DefaultLimit}},
+		{"GET", "?span=month&limit=7&name=a&after=8&id=x", Query{Span: SpanMonth, Limit: 7, Name: "a", After: 8, ID: "x"}},
+		{"HEAD", "?limit=9000000000", Query{Span: SpanHour, Limit: MaxLimit}},
+		{"GET", "lines/?id=x", LinesQuery{ID: "x", Limit: DefaultLimit}},
+		{"GET", "lines?refused=1&text=true", LinesQuery{Refused: true, Text: true, Limit: DefaultLimit}},
+		{"GET", "lines?text=0&refused=false", LinesQuery{Limit: DefaultLimit}},
 		{"GET", "check?ua=GPTBot&url=https://a.test/%3Fx", CheckQuery{UserAgent: "GPTBot", URL: "https://a.test/?x"}},
 		{"GET", "health", nil},
-		{"POST", "refresh?id=x&grace=off", RefreshQuery{OriginID: "x", GraceOff: true}},
-		{"POST", "budgets/reset?crawler=x&id=y", ResetQuery{Crawler: "x", OriginID: "y"}},
+		{"POST", "refresh?id=x&grace=off", RefreshQuery{ID: "x", GraceOff: true}},
+		{"POST", "budgets/reset?crawler=x&id=y", ResetQuery{Crawler: "x", ID: "y"}},
 		{"POST", "mode?mode=monitor", ModeQuery{Mode: Monitor}},
 	} {
 		f := newFakeReporter()
@@ -70,17 +63,17 @@ func TestServeHTTPErrors(t *testing.T) {
 		message        string // a part of it
 	}{
 		{"GET", "policy", 404, `"policy"`},
-		{"POST", "crawlers", 405, "use GET"},
+		{"POST", "lines", 405, "use GET"},
 		{"DELETE", "", 405, "use GET"},
 		{"GET", "mode?mode=monitor", 405, "use POST"},
 		{"GET", "?span=year", 400, "hour or day or month"},
-		{"GET", "origins?text=yes", 400, "want 1 or 0"},
-		{"GET", "crawlers?limit=-1", 400, `limit="-1"`},
-		{"GET", "crawlers?offset=1.5", 400, `offset="1.5"`},
-		{"GET", "recent?after=18446744073709551616", 400, "after="},
+		{"GET", "lines?text=yes", 400, "want 1 or 0"},
+		{"GET", "lines?limit=-1", 400, `limit="-1"`},
+		{"GET", "?limit=1.5", 400, `limit="1.5"`},
+		{"GET", "?after=18446744073709551616", 400, "after="},
 		{"POST", "mode?mode=off", 400, "enforce or monitor or configured"},
 		{"POST", "refresh?grace=on", 400, "want off"},
-		{"GET", "crawlers?site=c.test", 404, `site="c.test"`},
+		{"GET", "lines?site=c.test", 404, `site="c.test"`},
 	} {
 		f := newFakeReporter()
 		w, err := serve(f, tt.method, tt.target)

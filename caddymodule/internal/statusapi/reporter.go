@@ -15,11 +15,8 @@ type Reporter interface {
 	// this name that one of its sites serves. The name is in lower case.
 	HasSite(s Scope, name string) bool
 
-	Summary(Scope, SummaryQuery) (*Summary, error)
-	Origins(Scope, OriginsQuery) (*Origins, error)
-	Crawlers(Scope, CrawlersQuery) (*Crawlers, error)
+	Status(Scope, Query) (*Status, error)
 	Lines(Scope, LinesQuery) (*Lines, error)
-	Recent(Scope, RecentQuery) (*Recent, error)
 	Check(Scope, CheckQuery) (*Check, error)
 	Health(Scope) (*Health, error)
 

@@ -41,31 +41,25 @@ func (p *reporter) HasSite(s statusapi.Scope, name string) bool {
 	return slices.Contains(p.Sites(s), name)
 }
 
-func (p *reporter) Summary(s statusapi.Scope, q statusapi.SummaryQuery) (*statusapi.Summary, error) {
+func (p *reporter) Status(s statusapi.Scope, q statusapi.Query) (*statusapi.Status, error) {
 	p.note(s)
-	return &statusapi.Summary{
-		Now: time.Now(), Since: began, Sites: []statusapi.Site{{Name: hostile}},
-		Series: statusapi.Series{Steps: statusapi.Steps{Span: q.Span, Start: began, Step: 60, Count: 1}, People: []uint64{1}},
+	return &statusapi.Status{
+		Summary: &statusapi.Summary{
+			Since:  began,
+			Series: statusapi.Series{Steps: statusapi.Steps{Span: q.Span, Start: began, Step: 60, Count: 1}, People: []uint64{1}},
+		},
+		Sites: []statusapi.Site{{Name: hostile}}, Busiest: []statusapi.Crawler{{Name: hostile, Last: began}},
+		Files: []statusapi.Origin{{ID: "a", Origin: "https://" + hostile}}, Last: q.After + 1,
+		Recent: []statusapi.Refusal{{UserAgent: hostile, Path: hostile, Host: hostile}},
 	}, nil
 }
 
-func (p *reporter) Crawlers(statusapi.Scope, statusapi.CrawlersQuery) (*statusapi.Crawlers, error) {
-	return &statusapi.Crawlers{Crawlers: []statusapi.Crawler{{Name: hostile, Last: began}}}, nil
-}
-
-func (p *reporter) Origins(_ statusapi.Scope, q statusapi.OriginsQuery) (*statusapi.Origins, error) {
+func (p *reporter) Lines(s statusapi.Scope, q statusapi.LinesQuery) (*statusapi.Lines, error) {
 	if q.ID == "none" {
 		return nil, &statusapi.Error{Status: 404, Message: "there is no policy " + hostile}
 	}
-	return &statusapi.Origins{Origins: []statusapi.Origin{{ID: "a", Origin: "https://" + hostile, Text: "# " + hostile}}}, nil
-}
-
-func (p *reporter) Lines(statusapi.Scope, statusapi.LinesQuery) (*statusapi.Lines, error) {
-	return &statusapi.Lines{Lines: []statusapi.Line{{Rule: hostile}}}, nil
-}
-
-func (p *reporter) Recent(_ statusapi.Scope, q statusapi.RecentQuery) (*statusapi.Recent, error) {
-	return &statusapi.Recent{Last: q.After + 1, Refusals: []statusapi.Refusal{{UserAgent: hostile, Path: hostile, Host: hostile}}}, nil
+	p.note(s)
+	return &statusapi.Lines{Lines: []statusapi.Line{{Rule: hostile}}, Files: []statusapi.Origin{{ID: "a", Text: "# " + hostile}}}, nil
 }
 
 func (p *reporter) Check(_ statusapi.Scope, q statusapi.CheckQuery) (*statusapi.Check, error) {

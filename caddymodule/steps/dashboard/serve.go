@@ -50,15 +50,9 @@ func serve(w http.ResponseWriter, r *http.Request, reporter statusapi.Reporter, 
 	case !query.Has("data"):
 		return writePage(w)
 	case data == "live":
-		return live.ServeHTTP(w, r, reporter, scope)
-	case data == "origins" || data == "check":
+		return statusapi.ServeHTTP(w, r, "", reporter, scope)
+	case data == "lines" || data == "check":
 		return statusapi.ServeHTTP(w, r, data, reporter, scope)
 	}
-	return statusapi.Errorf(http.StatusNotFound, "data: want live, origins or check")
+	return statusapi.Errorf(http.StatusNotFound, "data: want live, lines or check")
 }
-
-// live answers with a Live.
-var live = statusapi.Get(newLive, func(p *statusapi.Params) liveQuery {
-	return liveQuery{Span: p.Span(statusapi.SpanHour), Filter: p.Text("filter"), Crawler: p.Text("crawler"), OriginID: p.Text("id"),
-		After: p.Number("after")}
-})

@@ -11,16 +11,16 @@ const banner = {
 	mark: '', kind: '', actions: [], // how bad it is, its first words, and what can be done
 
 	of: (live) => {
-		const h = live.summary.health, list = h.problems.map(banner.problem), trouble = list.filter((p) => p.mark === 'bad' || p.mark === 'warn'), shown = trouble.shift() || list.find((p) => !p.usual), rest = trouble.length + (h.more || 0);
+		const h = live.health, list = h.problems.map(banner.problem), trouble = list.filter((p) => p.mark === 'bad' || p.mark === 'warn'), shown = trouble.shift() || list.find((p) => !p.usual), rest = trouble.length + (h.more || 0);
 		banner.problems = list.filter((p) => p !== shown);
 		if (shown) return { ...shown, text: shown.text + (rest ? ' And ' + plural(rest, 'other problem', 'other problems') + ', below.' : '') };
-		const modes = live.summary.modes;
+		const modes = live.modes;
 		if (modes.monitor && !modes.enforce && !modes.both) {
-			const w = live.summary.crawlers[state.span], would = (c) => c.counts.would_deny + c.counts.would_throttle, most = [...live.crawlers.crawlers].sort((a, b) => would(b) - would(a))[0];
+			const w = live.crawlers[state.span], would = (c) => c[state.span].would_deny + c[state.span].would_throttle, most = [...live.busiest_crawlers].sort((a, b) => would(b) - would(a))[0];
 			return { mark: 'info', kind: 'Monitor mode:', text: 'nothing is refused. ' + plural(w.would_deny + w.would_throttle, 'request', 'requests') + ' would have been refused in the last ' + state.span + (most && would(most) ? ', most of them of ' + most.name : '') + '.', todo: 'Look at the refusals. If they are right, remove the line mode monitor.' };
 		}
-		if (!live.summary.origins.origins) return { mark: 'info', kind: 'Nothing to show yet:', text: 'robots.txt is read at the first request to a site.' };
-		return { mark: 'good', kind: 'All is well:', text: health.summary(live) + ' ' + (live.summary.search[state.span].verified ? 'No search engine is refused by mistake.' : 'Nobody has been verified as a search engine.') };
+		if (!live.origins.origins) return { mark: 'info', kind: 'Nothing to show yet:', text: 'robots.txt is read at the first request to a site.' };
+		return { mark: 'good', kind: 'All is well:', text: health.summary(live) + ' ' + (live.search[state.span].verified ? 'No search engine is refused by mistake.' : 'Nobody has been verified as a search engine.') };
 	},
 
 	problems: [], // all but that of the banner

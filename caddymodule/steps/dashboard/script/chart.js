@@ -12,7 +12,6 @@ const periods = {
 	day: { unit: 'an hour, over the last day', step: 'hour' },
 	month: { unit: 'a day, over the last month', step: 'day' },
 };
-const mostChanges = 5; // with a text below the chart
 const colour = (token) => getComputedStyle(document.documentElement).getPropertyValue(token).trim();
 
 // hatched returns a hatched fill: what would be refused was let through. It hides the
@@ -34,11 +33,11 @@ const hatched = (token) => {
 };
 
 const chart = {
-	plots: [], data: null, at: -1, changes: [],
+	plots: [], data: null, at: -1,
 
 	// of returns the data to draw.
 	of: (s) => {
-		const row = state.crawler && state.live && state.live.crawlers.crawlers.find((c) => c.name === state.crawler);
+		const row = state.crawler && state.live && state.live.busiest_crawlers.find((c) => c.name === state.crawler);
 		if (!row || (row.series || []).length !== s.passed.length) return chart.all(s);
 		const none = s.passed.map(() => 0);
 		return { start: Date.parse(s.start) / 1000, step: s.step, only: row.name, passed: row.series, would: none, denied: none, throttled: none, people: none };
@@ -76,46 +75,14 @@ const chart = {
 		scales: { x: { time: true, range: (u, min, max) => [min - chart.data.step / 2, max + chart.data.step / 2] }, y: { range: (u, min, max) => [0, Math.max(max * 1.05, 4)] } },
 		axes: chart.axes(axisHeight),
 		series: [{}, ...drawn.map(({ key, token }) => ({ stroke: colour(token), fill: () => key === 'would' ? hatched(token) : colour(token), width: 0, paths, points: { show: false } }))],
-		hooks: { setCursor: [(u) => chart.point(u.cursor.idx)], draw: [chart.mark] },
+		hooks: { setCursor: [(u) => chart.point(u.cursor.idx)] },
 	}),
-
-	// stepOf returns the number of the step in which something changed.
-	stepOf: (c) => Math.floor((Date.parse(c.time) / 1000 - chart.data.start) / chart.data.step),
-
-	// changeOf returns a change in words.
-	changeOf: (c) => timeOf(Date.parse(c.time)) + ' ' + (c.mode ? 'mode ' + (c.mode === 'both' ? 'monitor for a part' : c.mode) : 'robots.txt changed') + ' at ' + siteName(c.site) + (c.more ? ' and ' + plural(c.more, 'more site', 'more sites') : ''),
-
-	// mark draws a line before the step of each change.
-	mark: (u) => {
-		const c = u.ctx, px = uPlot.pxRatio, { top, height } = u.bbox;
-		c.save();
-		c.strokeStyle = c.fillStyle = colour('--ink');
-		c.lineWidth = px;
-		for (const i of new Set(chart.changes.map(chart.stepOf))) {
-			const x = Math.round(u.valToPos(chart.data.start + (i - .5) * chart.data.step, 'x', true));
-			c.setLineDash([3 * px, 3 * px]);
-			c.beginPath();
-			c.moveTo(x, top);
-			c.lineTo(x, top + height);
-			c.stroke();
-			c.beginPath();
-			c.moveTo(x - 4 * px, top);
-			c.lineTo(x + 4 * px, top);
-			c.lineTo(x, top + 6 * px);
-			c.fill();
-		}
-		c.restore();
-	},
 
 	// draw shows data. It builds the plots again if rebuild is set, or if the steps have
 	// changed.
 	draw: (d, rebuild) => {
 		const before = chart.data;
 		chart.data = d;
-		chart.changes = state.live.summary.changes;
-		const items = chart.changes.map((c) => make('li', '', chart.changeOf(c))), more = items.splice(mostChanges).length;
-		if (more) items.push(make('li', '', plural(more, 'earlier change', 'earlier changes')));
-		replace(byId('changes'), JSON.stringify(chart.changes), ...items);
 		byId('chartunit').textContent = periods[state.span].unit;
 		const total = series.reduce((sum, s) => sum + d[s.key].reduce((a, b) => a + b, 0), 0);
 		empty('chartempty', total ? '' : 'There were no requests in this period.');
@@ -160,7 +127,7 @@ const chart = {
 		const begin = (d.start + i * d.step) * 1000;
 		const when = d.step >= 86400 ? day.format(begin) : timeOf(begin) + '–' + minute.format(begin + d.step * 1000);
 		const keys = chart.shown(d).map((s) => make('span', 'key ' + s.mark, s.name + ' ', make('b', '', count(d[s.key][i]))));
-		byId('readout').replaceChildren(make('span', '', when + (i === last ? ' (not over yet)' : '')), ...keys, ...chart.changes.filter((c) => chart.stepOf(c) === i).map((c) => make('span', '', '▼ ' + chart.changeOf(c))));
+		byId('readout').replaceChildren(make('span', '', when + (i === last ? ' (not over yet)' : '')), ...keys);
 		byId('chart').setAttribute('aria-label', 'Chart of requests. ' + byId('readout').textContent.replaceAll(/(\d)([a-z])/g, '$1, $2') + '. Arrow keys move through time.');
 	},
 

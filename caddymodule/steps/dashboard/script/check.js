@@ -6,7 +6,7 @@ const check = {
 	absolute: (url) => {
 		if (/^https?:\/\//i.test(url)) return url;
 		if (!url.startsWith('/')) return 'https://' + url;
-		const origin = state.live && state.live.origins.origins.find((p) => p.id === state.origin);
+		const origin = state.live && state.live.robots_txt.find((p) => p.id === state.origin);
 		const site = origin && origin.sites.find((s) => !s.includes('*'));
 		return ((origin && origin.origin) || (site ? 'https://' + site : location.origin)) + url;
 	},

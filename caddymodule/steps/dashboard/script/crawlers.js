@@ -31,7 +31,7 @@ const crawlers = {
 
 	// of returns the row of a crawler.
 	of: (c) => {
-		const n = c.counts;
+		const n = c[state.span];
 		return {
 			name: c.other ? 'other, ' + c.class : c.name, operator: c.operator, purpose: c.purposes.join(', ') || c.class, last: Date.parse(c.last),
 			requests: n.requests, passed: n.passed, denied: n.denied, throttled: n.throttled, would: n.would_deny + n.would_throttle,
@@ -56,10 +56,10 @@ const crawlers = {
 
 	show: (live) => {
 		if (!live) return;
-		const table = byId('crawlers'), rows = live.crawlers.crawlers.map(crawlers.of).filter((c) => c.requests).sort(crawlers.order);
+		const table = byId('crawlers'), rows = live.busiest_crawlers.map(crawlers.of).filter((c) => c.requests).sort(crawlers.order);
 		byId('crawlersunit').textContent = 'in the last ' + state.span;
 		table.classList.toggle('enforced', !rows.some((row) => row.would));
-		const more = live.crawlers.total - live.crawlers.crawlers.length;
+		const more = live.crawlers_total - live.busiest_crawlers.length;
 		empty('crawlersempty', !rows.length ? 'No crawler has sent a request in the last ' + state.span + '.' : more > 0 ? plural(more, 'more crawler', 'more crawlers') + ' with fewer requests.' : '');
 		table.hidden = !rows.length;
 		[...table.tHead.rows[0].cells].forEach((th, i) => {

@@ -6,14 +6,13 @@ const shortReasons = { impostor: 'of impostors', hidden: 'of hidden paths', shed
 
 const denials = {
 	update: (live) => {
-		const recent = live.recent;
-		if (recent.last < state.last) { // the server has restarted
+		if (live.last < state.last) { // the server has restarted
 			Object.assign(state, { refusals: [], last: 0, etag: '' });
 		}
 		const known = new Set(state.refusals.map((r) => r.seq));
-		const fresh = recent.refusals.filter((r) => !known.has(r.seq));
+		const fresh = live.recent.filter((r) => !known.has(r.seq));
 		state.refusals = [...fresh, ...state.refusals].slice(0, mostShown);
-		state.last = Math.max(recent.last, 0);
+		state.last = live.last;
 		denials.showReasons(live);
 		denials.show();
 	},
@@ -36,10 +35,10 @@ const denials = {
 	showReasons: (live) => {
 		const lines = [];
 		for (const [action, word] of [['deny', 'denied'], ['throttle', 'throttled'], ['would_deny', 'would be denied'], ['would_throttle', 'would be throttled']]) {
-			const why = live.summary.reasons.filter((r) => r.action.replace('challenge', 'throttle') === action && r[state.span]);
+			const why = live.reasons.filter((r) => r.action.replace('challenge', 'throttle') === action && r[state.span]);
 			if (why.length) lines.push(make('p', '', make('b', '', count(why.reduce((sum, r) => sum + r[state.span], 0)) + ' ' + word), ': ' + why.map((r) => count(r[state.span]) + ' ' + (shortReasons[r.reason] || reasonOf(r.reason))).join('; ')));
 		}
-		const strangers = live.summary.strangers[state.span];
+		const strangers = live.strangers[state.span];
 		if (strangers) lines.push(make('p', '', make('b', '', plural(strangers, 'request', 'requests') + ' of strangers'), ': browsers without a pass, which were refused or checked, or would have been'));
 		replace(byId('reasons'), lines.map((p) => p.textContent).join('\n'), ...lines);
 	},
@@ -91,7 +90,7 @@ const denials = {
 
 	// originOf finds the origin that refused a request.
 	originOf: (r) => {
-		const list = state.live.origins.origins, on = list.filter((p) => p.sites.includes(r.site));
+		const list = state.live.robots_txt, on = list.filter((p) => p.sites.includes(r.site));
 		return on.find((p) => p.origin && hostOf(p.origin) === r.host) || on.find((p) => !p.origin) || null;
 	},
 };

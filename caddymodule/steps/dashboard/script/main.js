@@ -10,19 +10,18 @@ const poll = async () => {
 	if (document.hidden || state.paused) return;
 	const controller = new AbortController();
 	state.controller = controller;
-	const question = { data: 'live', span: state.span, after: state.last };
+	const question = { data: 'live', span: state.span, after: state.last, limit: 20 };
 	if (state.origin) question.id = state.origin;
-	if (state.crawler) question.crawler = state.crawler;
 	const first = !state.sites.length; // the names of the sites are not known yet
 	if (state.site && !first) question.site = state.site;
-	else if (state.filter) question.filter = state.filter;
+	else if (state.filter) question.name = state.filter;
 	const asked = JSON.stringify(question);
 	try {
 		const { response, value } = await ask(question, asked === state.asked ? state.etag : '', controller.signal);
 		Object.assign(state, { now: Date.parse(response.headers.get('Date') || '') || Date.now(), answered: Date.now() });
 		if (first && value && state.site) {
-			state.sites = value.summary.sites.map((s) => s.name).sort();
-			state.total = Object.values(value.summary.modes).reduce((a, b) => a + b, 0);
+			state.sites = value.sites.map((s) => s.name).sort();
+			state.total = Object.values(value.modes).reduce((a, b) => a + b, 0);
 			if (state.total) return poll();
 		}
 		if (value) {
@@ -64,19 +63,18 @@ const connection = (trouble) => {
 
 // show shows the last answer.
 const show = async () => {
-	const live = state.live, { modes } = live.summary;
+	const live = state.live, { modes } = live;
 	for (const e of document.querySelectorAll('[data-would]')) { // nothing is called refused where nothing is
 		e.dataset.does ??= e.textContent;
 		e.textContent = modes.monitor && !modes.enforce && !modes.both ? e.dataset.would : e.dataset.does;
 	}
 	sites.show(live);
 	banner.show(live);
-	next.show(live);
+	next.show();
 	health.show(live);
 	sections.show(live);
 	figures.show(live);
-	chart.draw(chart.of(live.summary.series));
-	first.show(live);
+	chart.draw(chart.of(live.series));
 	crawlers.show(live);
 	denials.update(live);
 	origins.show(live);
@@ -107,7 +105,6 @@ const restore = () => {
 const begin = () => {
 	for (const input of byId('period').querySelectorAll('input')) input.addEventListener('change', () => choose({ span: input.value }));
 	addEventListener('popstate', restore);
-	byId('nextall').addEventListener('click', () => choose({ crawler: '' }));
 	byId('host').addEventListener('change', () => choose({ site: byId('host').value }));
 	byId('pause').addEventListener('click', () => {
 		state.paused = !state.paused;

@@ -1,15 +1,10 @@
-// What the operator can do about the crawler that is chosen, or about what the banner
-// says. The server decides that.
+// What the operator can do about what the banner says. The server decides that.
 const next = {
-	show: (live) => {
-		const row = live.crawlers.crawlers.find((c) => c.name === state.crawler), list = state.crawler ? (row && row.actions) || [] : banner.actions;
-		const [first, ...others] = state.crawler || list.some((a) => a.text) ? list : [];
-		byId('next').hidden = !first && !state.crawler;
-		byId('nextall').hidden = !state.crawler;
-		byId('h-next').firstChild.textContent = 'What next' + (state.crawler ? ': ' + state.crawler : '') + ' ';
+	show: () => {
+		const [first, ...others] = banner.actions.some((a) => a.text) ? banner.actions : [];
+		byId('next').hidden = !first;
 		const more = others.length ? make('details', '', make('summary', '', 'What else'), make('ul', 'steps', ...others.map((a) => make('li', '', ...next.step(a))))) : null;
-		const one = first && (state.crawler ? first : { ...first, what: '' }); // the banner says what
-		replace(byId('nextsteps'), JSON.stringify([list, state.crawler]), ...(first ? [one.text || one.what ? make('div', '', ...next.step(one)) : null, more] : []));
+		replace(byId('nextsteps'), JSON.stringify(banner.actions), ...(first ? [first.text ? make('div', '', ...next.step({ ...first, what: '' })) : null, more] : [])); // the banner says what
 	},
 
 	places: { command: 'Run this command:', caddyfile: 'Add these lines to the block robots of the Caddyfile:', robots_txt: 'Write this into robots.txt:' },
@@ -30,18 +25,5 @@ const next = {
 			}
 		});
 		return [make('p', '', (words && words + ' ') + next.places[where]), make('div', 'snippet', code, button)];
-	},
-};
-
-// While no crawler has come: requests to try, in place of the charts.
-const first = {
-	show: (live) => {
-		const e = live.summary.empty, shown = ['chart', 'readout', 'changes'].map(byId);
-		byId('first').hidden = !e;
-		for (const part of shown) part.hidden = Boolean(e);
-		byId('charttable').parentElement.hidden = Boolean(e);
-		if (!e) return;
-		empty('chartempty', '');
-		replace(byId('first'), JSON.stringify(e), make('p', '', e.message), make('ul', 'steps', ...e.sites.map((s) => make('li', '', make('p', '', make('b', '', s.site), ' ' + s.refuses + '.'), ...next.step(s.try)))));
 	},
 };

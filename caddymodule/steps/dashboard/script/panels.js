@@ -1,9 +1,9 @@
 // The panels for health, current figures and origins.
 const health = {
 	show: (live) => {
-		const h = live.summary.health, notes = banner.problems.map((p) => health.note(p.mark, p.kind, p.text, p.todo));
+		const h = live.health, notes = banner.problems.map((p) => health.note(p.mark, p.kind, p.text, p.todo));
 		if (h.more > 0) notes.push(health.note('warn', 'And', plural(h.more, 'more problem', 'more problems') + '.', 'Run caddy robots status to see all of them.'));
-		const { modes, sites: rows } = live.summary;
+		const { modes, sites: rows } = live;
 		for (const [mode, what] of [['monitor', 'nothing is refused at '], ['both', 'only a part of the crawlers is refused at ']]) {
 			const at = rows.filter((s) => s.mode === mode).map((s) => siteName(s.name)).sort().slice(0, 5), more = modes[mode] - at.length;
 			if (modes[mode] && banner.kind !== 'Monitor mode:') notes.push(health.note('info', 'Monitor mode', what + at.join(', ') + (more ? ' and ' + plural(more, 'more site', 'more sites') : '') + '. The figures show apart what would be refused.', ''));
@@ -12,7 +12,7 @@ const health = {
 	},
 
 	summary: (live) => {
-		const tally = live.summary.origins;
+		const tally = live.origins;
 		if (!tally.origins) return 'no robots.txt has been read yet.';
 		return plural(tally.origins, 'origin', 'origins') + ' with ' + plural(tally.rules, 'rule', 'rules') + (tally.origins === 1 ? ' is' : ' are') + ' in force.';
 	},
@@ -30,7 +30,7 @@ const health = {
 // The tables that features show.
 const sections = {
 	show: (live) => {
-		const list = live.summary.health.sections || [];
+		const list = live.health.sections || [];
 		byId('sections').hidden = !list.length;
 		const open = [...byId('sections').querySelectorAll('table')].map((table) => table.dataset.open || '');
 		if (!replace(byId('sections'), JSON.stringify(list), ...list.map(sections.panel))) return;
@@ -68,8 +68,8 @@ const figures = {
 			: 'not known: ' + (verify ? 'no request was verified in the last ' + state.span : 'verify is off') + '; ' + plural(s.claims_refused || 0, 'claim', 'claims') + ' refused',
 
 	show: (live) => {
-		const hour = live.hour, d = chart.all(hour), windows = live.summary.crawlers, w = windows[state.span], people = live.summary.people[state.span], strangers = live.summary.strangers[state.span];
-		const all = d.passed.map((n, i) => n + d.would[i] + d.denied[i] + d.throttled[i]), search = live.summary.search[state.span];
+		const hour = live.hour, d = chart.all(hour), windows = live.crawlers, w = windows[state.span], people = live.people[state.span], strangers = live.strangers[state.span];
+		const all = d.passed.map((n, i) => n + d.would[i] + d.denied[i] + d.throttled[i]), search = live.search[state.span];
 		const sub = (n, what) => count(n) + ' in the last ' + state.span + (what || '');
 		const tiles = [
 			['Crawlers', 'm-pass', figures.rate(all, hour), sub(w.requests, w.impostors ? ', ' + plural(w.impostors, 'impostor', 'impostors') : '')],
@@ -81,14 +81,14 @@ const figures = {
 		];
 		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', count(n), make('div', 'sub', text)))));
 		byId('nowsearch').className = 'state' + (search.verified_refused ? ' some-deny' : '');
-		byId('nowsearch').textContent = 'Verified search engines refused: ' + (search.verified ? count(search.verified_refused || 0) + ' ' : '') + figures.search(search, live.summary.verify) + '.';
+		byId('nowsearch').textContent = 'Verified search engines refused: ' + (search.verified ? count(search.verified_refused || 0) + ' ' : '') + figures.search(search, live.verify) + '.';
 	},
 };
 
 const origins = {
 	show: (live) => {
-		const list = live.origins.origins, h = live.summary.health, more = live.origins.total - list.length;
-		byId('originsunit').textContent = list.length ? count(live.origins.total) : '';
+		const list = live.robots_txt, h = live.health, more = live.robots_txt_total - list.length;
+		byId('originsunit').textContent = list.length ? count(live.robots_txt_total) : '';
 		empty('originsempty', list.length ? more > 0 ? plural(more, 'more origin', 'more origins') + ', which refuse less.' : '' : 'None yet: robots.txt is read at the first request to a site.');
 		const [good, bad] = [list.filter((p) => p.ok), list.filter((p) => !p.ok)], folded = [], shown = bad.map(origins.item);
 		(good.length > 3 ? folded : shown).push(...good.map(origins.item));
@@ -111,7 +111,6 @@ const origins = {
 		const facts = [p.source === 'site' ? '' : p.source + (p.location ? ' ' + p.location : ''), p.mode === 'monitor' ? 'monitor' : '', plural(p.rules, 'rule', 'rules'),
 			p.fetched_at ? 'fetched ' + timeOf(Date.parse(p.fetched_at), true) : ''].filter(Boolean).join(' · ');
 		const item = make('li', p.ok ? '' : 'wrong', name, ' ', make('small', '', facts), make('p', '', zoned(p.message)), p.advice ? make('p', 'todo', 'What to do: ' + zoned(p.advice)) : null);
-		if (p.merge_error) item.append(make('p', '', 'The policy is not in force: ' + p.merge_error));
 		if (p.unenforceable.length) item.append(make('p', '', 'No crawler sends these tokens, so they can’t be enforced: ' + p.unenforceable.join(', ')));
 		const before = (g) => g.version ? '' : ' (no file: ' + (g.status || 'another text') + ', everything is allowed)';
 		const grace = p.grace.slice(0, 8).map((g) => (g.crawler === 'search' ? 'search engines' : 'all crawlers') + ' until ' + timeOf(Date.parse(g.until)) + before(g));

@@ -16,7 +16,7 @@ const sites = {
 	},
 
 	show: (live) => {
-		const { sites: rows, modes } = live.summary, total = Object.values(modes).reduce((a, b) => a + b, 0);
+		const { sites: rows, modes } = live, total = Object.values(modes).reduce((a, b) => a + b, 0);
 		if (!state.site) state.total = total;
 		if (!state.site && !state.filter) state.sites = rows.map((s) => s.name).sort();
 		byId('sitespanel').hidden = state.total < 2 || !!state.site;

@@ -27,7 +27,8 @@ const compare = (before, now) => {
 };
 
 const source = {
-	text: null, mark: '', at: 0, etag: '', // the origin with its text, as the server sent it for this state
+	text: null, mark: '', at: 0, // the origin with its text, as the server sent it for this state
+	rules: [], asked: '', etag: '', // the lines that decided, and the question for them
 	lines: new Map(), // line numbers in the text, by layer and line number in the layer
 	counts: new Map(), // counts of the previous answer
 	opened: '', // the origin whose text was scrolled to the line that refused most
@@ -44,7 +45,7 @@ const source = {
 		source.scroll = !!line;
 		source.opened = line ? id : '';
 		if (state.origin === id) return source.show();
-		Object.assign(source, { text: null, mark: '', etag: '', counts: new Map() });
+		Object.assign(source, { text: null, mark: '', asked: '', rules: [], counts: new Map() });
 		byId('source').tBodies[0].replaceChildren();
 		delete byId('source').tBodies[0].dataset.key;
 		state.origin = id;
@@ -55,7 +56,7 @@ const source = {
 
 	// update shows an answer of the server.
 	update: async (live) => {
-		const list = live.origins.origins;
+		const list = live.robots_txt;
 		byId('originfield').hidden = !list.length;
 		if (!list.some((p) => p.id === state.origin)) {
 			if (list.length) source.choose(list[0].id);
@@ -71,7 +72,7 @@ const source = {
 		select.value = state.origin;
 		const origin = list.find((p) => p.id === state.origin);
 		source.state(origin);
-		await source.load(origin, live.lines);
+		await source.load(origin);
 		source.show();
 	},
 
@@ -81,25 +82,23 @@ const source = {
 		byId('source').hidden = !origin;
 	},
 
-	// load fetches the text if it may have changed.
-	load: async (origin, lines) => {
-		const mark = JSON.stringify([origin.id, origin.state, origin.octets, origin.groups, origin.rules, origin.published, origin.merge_error, origin.grace.length && origin.grace[0].version]);
-		const unknown = ((lines && lines.lines) || []).some((r) => inText(r) && !r.removed && !source.lines.has(r.layer + r.line));
-		if (source.text && source.mark === mark && !unknown && state.now - source.at < 60000) return;
-		const { response, value } = await ask({ data: 'origins', id: origin.id, text: 1 }, source.mark === mark ? source.etag : '');
-		if (state.origin !== origin.id) return;
-		Object.assign(source, { mark, at: state.now });
-		if (!value || !value.origins.length) return;
-		source.etag = response.headers.get('ETag') || '';
-		source.text = value.origins[0];
-		source.lines = new Map((source.text.lines || []).map((l) => [l.layer + l.at, l.number]));
+	// load fetches the lines that decided, and the text if it may have changed.
+	load: async (origin) => {
+		const mark = JSON.stringify([origin.id, origin.state, origin.octets, origin.groups, origin.rules, origin.published, origin.message, origin.grace.length && origin.grace[0].version]);
+		const question = { data: 'lines', id: origin.id, limit: 1000 };
+		if (!source.text || source.mark !== mark || state.now - source.at >= 60000) question.text = 1;
+		const asked = JSON.stringify([question, mark]), { response, value } = await ask(question, asked === source.asked ? source.etag : '');
+		if (state.origin !== origin.id || !value) return;
+		Object.assign(source, { asked, etag: response.headers.get('ETag') || '', rules: value.lines });
+		source.lines = new Map(value.lines.filter((r) => r.text_line).map((r) => [r.layer + r.line, r.text_line]));
+		if (value.files) Object.assign(source, { mark, at: state.now, text: value.files[0] });
 	},
 
 	// sums returns the counts of each line of the text, and of lines of the configuration.
 	sums: () => {
-		const sums = new Map(), rules = (state.live.lines && state.live.lines.lines) || [];
-		for (const r of rules) {
-			const key = r.removed ? (r.rule || r.layer) + ', no longer in the file' : !inText(r) ? (r.rule || (r.layer === 'hidden' ? 'hidden path' : r.layer)) + ', line ' + r.line + ' of ' + (r.file || 'the configuration') : source.lines.get(r.layer + r.line);
+		const sums = new Map();
+		for (const r of source.rules) {
+			const key = r.removed ? (r.rule || r.layer) + ', no longer in the file' : !inText(r) ? (r.rule || (r.layer === 'hidden' ? 'hidden path' : r.layer)) + ', line ' + r.line + ' of ' + (r.file || 'the configuration') : r.text_line;
 			if (!key) continue;
 			const sum = sums.get(key) || { refused: 0, passed: 0, slow: true, last: 0, total: 0 };
 			const total = r.denied + r.throttled + r.would_deny + r.would_throttle;
@@ -160,7 +159,7 @@ const source = {
 	// indexes of lines that are new, and the lines that are gone by the index of the
 	// line that follows them.
 	changes: (lines, sums) => {
-		const origin = state.live.origins.origins.find((p) => p.id === state.origin), version = origin && origin.grace[0];
+		const origin = state.live.robots_txt.find((p) => p.id === state.origin), version = origin && origin.grace[0];
 		if (!source.text.before || !version) return { added: new Set(), gone: new Map() };
 		const changes = compare(source.text.before.replace(/\n$/, '').split('\n'), lines), added = [...changes.added].filter((i) => lines[i].trim());
 		const refused = added.reduce((sum, i) => sum + (sums.get(i + 1) || { total: 0 }).total, 0), gone = [...changes.gone.values()].flat().filter((line) => line.trim()).length;

@@ -1,0 +1,193 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+)
+
+// Status implements statusapi.Reporter.
+func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*statusapi.Status, error) {
+	c, now := r.app.Counters, r.app.Now()
+	query.Limit = cmp.Or(query.Limit, statusapi.DefaultLimit)
+	for _, h := range r.handlers() {
+		for _, site := range h.Hosts {
+			c.Site(site) // so that sites without requests are included
+		}
+	}
+	s := &statusapi.Status{Summary: c.Summary(scope, query.Span), Modes: make(map[string]int), Hosts: len(c.Hosts(scope))}
+	if s.Hour = s.Series; query.Span != statusapi.SpanHour {
+		s.Hour = c.Summary(scope, statusapi.SpanHour).Series
+	}
+	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
+	s.Sites = r.sitesWith(scope, query.Span)
+	states := make(siteStates)
+	for i := range s.Sites {
+		s.Modes[s.Sites[i].Mode]++
+		states.at(s.Sites[i].Name)
+	}
+	var files []*file
+	refused := r.refusedAt(scope)
+	health := r.health(scope, func(p *inForce, kind string) {
+		s.Origins.Rules += p.Rules.RuleCount()
+		states.add(p, kind)
+		files = append(files, &file{*p, kind == "", refused[p.id]})
+	})
+	for _, p := range slices.Backward(health.Problems) {
+		if isTrouble(p) {
+			states.at(p.Subject).kind = p.Kind // of most problems, it is a site
+		}
+	}
+	s.Health = *health
+	for i := range s.Sites {
+		row := &s.Sites[i]
+		state := states.at(row.Name)
+		outcome := cmp.Or(state.outcome, states.at(row.Pattern).outcome, judge.Pending.String())
+		row.State, row.OK = cmp.Or(state.kind, outcome), state.kind == ""
+	}
+	s.Sites = worst(s.Sites, query)
+	all, _ := c.Crawlers(scope, statusapi.CrawlersQuery{Span: query.Span})
+	slices.SortStableFunc(all, func(a, b statusapi.Crawler) int {
+		return cmp.Or(cmp.Compare(b.In(query.Span).Requests, a.In(query.Span).Requests), cmp.Compare(b.Total.Requests, a.Total.Requests))
+	})
+	s.Busiest, s.CrawlersTotal = most(query.Limit, all), len(all)
+	recent := c.Refusals(scope, statusapi.RecentQuery{After: query.After, Limit: query.Limit})
+	s.Recent, s.Last = recent.Refusals, recent.Last
+	lines, err := r.Lines(scope, statusapi.LinesQuery{Refused: true, Limit: query.Limit})
+	if err != nil {
+		return nil, err
+	}
+	s.Rules, s.RulesTotal = lines.Lines, lines.Total
+	slices.SortFunc(files, compareFiles)
+	lost := c.lostFiles()
+	s.Origins.Origins, s.FilesTotal, s.Files = len(files), len(files), []statusapi.Origin{}
+	for i, f := range files {
+		if i < query.Limit || f.id.String() == query.ID {
+			s.Files = append(s.Files, f.status(lost.problem(&f.inForce, now)))
+		}
+	}
+	return s, nil
+}
+
+// most returns the first elements of a list, never nil.
+func most[T any](limit int, list []T) []T { return append([]T{}, list[:min(len(list), limit)]...) }
+
+// sitesWith returns the sites and hosts of a scope with their counts in a span and their modes.
+func (r *Reporter) sitesWith(scope statusapi.Scope, span string) []statusapi.Site {
+	handlers := r.bySite()
+	rows := r.app.Counters.Sites(scope, span)
+	rows = append(rows, r.uncounted(scope, rows)...)
+	for i := range rows {
+		row := &rows[i]
+		row.Mode, row.Overridden = handlers.mode(row.Name, row.Pattern)
+	}
+	return slices.DeleteFunc(rows, func(row statusapi.Site) bool { return row.Mode == modeOff && !row.Any })
+}
+
+// modeOff is the Site.Mode of a site without a handler.
+const modeOff = "off"
+
+// siteHandlers has the handlers of each site.
+type siteHandlers map[string][]*Handler
+
+func (r *Reporter) bySite() siteHandlers {
+	list := make(siteHandlers)
+	for _, h := range r.handlers() {
+		for _, site := range h.Hosts {
+			list[site] = append(list[site], h)
+		}
+	}
+	return list
+}
+
+// of returns the handlers of a site, or of a host that a pattern matches.
+func (s siteHandlers) of(name, pattern string) []*Handler {
+	if list, ok := s[name]; ok {
+		return list
+	}
+	return s[pattern]
+}
+
+// mode returns Site.Mode and Site.Overridden of a site, or of a host that a pattern matches.
+func (s siteHandlers) mode(name, pattern string) (mode string, overridden bool) {
+	for _, h := range s.of(name, pattern) {
+		modes := h.modes()
+		now := modes.At(name)
+		if now == nil {
+			continue
+		}
+		overridden = overridden || modes.isOverridden(name)
+		if mode == "" || mode == now.String() {
+			mode = now.String()
+		} else {
+			mode = statusapi.Both
+		}
+	}
+	return cmp.Or(mode, modeOff), overridden
+}
+
+// uncounted returns the hosts that a scope names, a handler serves by a pattern, and
+// that have no counters.
+func (r *Reporter) uncounted(scope statusapi.Scope, counted []statusapi.Site) (list []statusapi.Site) {
+	for _, name := range scope.Hosts() {
+		if slices.ContainsFunc(counted, func(row statusapi.Site) bool { return row.Name == name }) {
+			continue
+		}
+		if i := slices.IndexFunc(r.handlers(), func(h *Handler) bool { return h.ownsHost(name) }); i >= 0 {
+			list = append(list, statusapi.Site{Name: name, Pattern: r.handlers()[i].SiteOf(name)})
+		}
+	}
+	return list
+}
+
+// siteState has the Origin.State of the robots.txt of a site, and its first Problem.Kind.
+type siteState struct{ outcome, kind string }
+
+// siteStates has the states of sites and hosts, by siteName.
+type siteStates map[string]*siteState
+
+// at returns the state of a site, and adds it if there is none.
+func (s siteStates) at(site string) *siteState {
+	state := s[siteName(site)]
+	if state == nil {
+		state = new(siteState)
+		s[siteName(site)] = state
+	}
+	return state
+}
+
+// add adds what is in force at an origin: to its host, or to the site of a host that has
+// no counters.
+func (s siteStates) add(p *inForce, kind string) {
+	outcome := p.Rules.Outcome().String()
+	note := func(state *siteState) { state.outcome, state.kind = outcome, cmp.Or(state.kind, kind) }
+	if p.shared {
+		for _, site := range p.Hosts {
+			note(s.at(site))
+		}
+		return
+	}
+	site := s.at(p.SiteOf(p.Origin.Host))
+	if host := s[p.Origin.Host]; host != nil {
+		site.outcome = cmp.Or(site.outcome, outcome)
+		site = host
+	} else if p.Invented && statusapi.IsUnmeant(kind) { // its tenant's, or a client has invented the host
+		kind = ""
+	}
+	note(site)
+}
+
+// worst returns the sites with the text of a query in their name, the worst first, as many
+// as the query wants.
+func worst(rows []statusapi.Site, query statusapi.Query) []statusapi.Site {
+	name := strings.ToLower(query.Name)
+	rows = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return !strings.Contains(row.Name, name) })
+	slices.SortFunc(rows, func(a, b statusapi.Site) int {
+		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused),
+			cmp.Compare(statusapi.Refused(b.Decided), statusapi.Refused(a.Decided)), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
+	})
+	return most(query.Limit, rows)
+}
