@@ -92,7 +92,7 @@ var _ caddy.AdminRouter = (*AdminAPI)(nil)
 func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
 		Handlers: a.liveHandlers, Admin: adminOf(a.ctx), Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now,
-		IsKnown: isKnown, Active: a.isActive,
+		Active:   a.isActive,
 		Places:   a.wrongPlaces,
 		Problems: step.Problems,
 	})
@@ -180,12 +180,6 @@ func (a *App) allHandlers() []*Handler {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.handlers)
-}
-
-// isKnown is live.App.IsKnown.
-func isKnown(matcher any, reached bool) bool {
-	m, ok := matcher.(*MatchRobots)
-	return ok && !reached && !m.Verified && !m.Impostor && !m.Disallowed && !m.Stranger && !m.Busy
 }
 
 // caller returns an judge.Caller for a read of robots.txt that no request

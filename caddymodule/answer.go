@@ -212,8 +212,10 @@ func errorFor(r *http.Request, a *answer) error {
 		url := *original.URL
 		probe.URL, probe.RequestURI = &url, original.RequestURI
 	}
-	if !routes.Answers(server.Errors.Routes, probe) {
+	if routes.First(server.Errors.Routes, probe, anyHandler) == nil {
 		return nil
 	}
 	return err
 }
+
+func anyHandler(caddyhttp.MiddlewareHandler) bool { return true }

@@ -86,9 +86,8 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, rules *judge.R
 		return nil
 	})
 	if server, ok := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok && server != nil {
-		known := func(*routes.Route, any) bool { return true }
-		for _, encode := range h.app.sitesOf(server).Reached(r, isEncode, known) {
-			return encode.Handler.ServeHTTP(w, r, content)
+		if encode := routes.First(server.Routes, r.Clone(r.Context()), isEncode); encode != nil {
+			return encode.ServeHTTP(w, r, content)
 		}
 	}
 	return content(w, r)

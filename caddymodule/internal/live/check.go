@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"fmt"
-	"iter"
-	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -55,57 +52,30 @@ func (r *Reporter) Check(scope statusapi.Scope, query statusapi.CheckQuery) (*st
 	if len(candidates) == 0 {
 		return nil, statusapi.Errorf(http.StatusNotFound, "no robots handler that you may see serves %s", origin.Host)
 	}
-	deciders, err := r.deciders(candidates, origin, target, &query)
+	c, err := decider(candidates, target, &query)
 	if err != nil {
 		return nil, badRequest("url=%.200q: %v", query.URL, err)
 	}
-	// The first handler that the request reaches decides. Those that it may reach
-	// before one that it surely reaches are the others.
-	if i := slices.IndexFunc(deciders, func(d decider) bool { return d.Reach == routes.Surely }); i >= 0 {
-		deciders = append(deciders[i:i+1:i+1], deciders[:i]...)
-	}
-	if len(deciders) == 0 {
+	if c == nil {
 		check := newCheck(&query, origin)
-		check.Site, check.Certain, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), true, judge.Pass.String(),
-			statusapi.ReasonNoHandler
+		check.Site, check.Action, check.Reason = candidates[0].SiteOf(origin.Host), judge.Pass.String(), statusapi.ReasonNoHandler
 		check.Message = "No robots handler decides about this URL, because of the request matchers or a line host: the request would pass."
 		return check, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
-	var checks []*statusapi.Check
-	for _, d := range deciders[:min(len(deciders), 1+statusapi.MaxCheckOthers)] {
-		c, err := d.check(ctx, r.app.Now(), target, &query)
-		if err != nil {
-			return nil, err
-		}
-		checks = append(checks, c)
-	}
-	check := checks[0]
-	check.Others = append(check.Others, checks[1:]...)
-	check.More = len(deciders) - 1 - len(check.Others)
-	const unknown = "request matchers can't be evaluated here."
-	switch {
-	case len(check.Others) > 0:
-		check.Certain = false
-		check.Message += fmt.Sprintf(" But it is not certain which of %d robots handlers decides, the first that the request reaches: ",
-			len(deciders)) + unknown
-	case !check.Certain:
-		check.Message += " But it is not certain that the request reaches the robots handler: its " + unknown
-	}
-	return check, nil
+	return c.check(ctx, r.app.Now(), target, &query)
 }
 
 func newCheck(query *statusapi.CheckQuery, origin judge.Origin) *statusapi.Check {
 	return &statusapi.Check{
 		URL: query.URL, UserAgent: query.UserAgent, Origin: origin.String(),
-		Check:  verdict.Check{RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Steps: []string{}},
-		Others: []*statusapi.Check{},
+		Check: verdict.Check{RequestRates: []string{}, VisitTimes: []string{}, ExemptFrom: []string{}, Steps: []string{}},
 	}
 }
 
 // check returns the decision of the handler. A product token that it does not know is an error.
-func (d *decider) check(ctx context.Context, now time.Time, target string, query *statusapi.CheckQuery) (*statusapi.Check, error) {
+func (d *candidate) check(ctx context.Context, now time.Time, target string, query *statusapi.CheckQuery) (*statusapi.Check, error) {
 	origins := d.engine().Origins()
 	request := &judge.Request{
 		Method: http.MethodGet, Target: target, UserAgents: []string{query.UserAgent}, Origin: d.origin, Client: query.Client, Assumed: true,
@@ -127,7 +97,7 @@ func (d *decider) check(ctx context.Context, now time.Time, target string, query
 	}
 	c.Check, c.Message = *made, made.Text()+"."
 	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
-	c.State, c.Matcher, c.Certain = rules.Outcome().String(), d.Reached.Route.Matcher(), d.Reach == routes.Surely
+	c.State, c.Matcher = rules.Outcome().String(), d.Route.Matcher()
 	return c, nil
 }
 
@@ -191,80 +161,34 @@ func (r *Reporter) candidates(scope statusapi.Scope, origin judge.Origin) (list 
 	return list
 }
 
-// decider is a handler that decides about a request, or may do so.
-type decider struct {
-	candidate
-	routes.Reached
-}
-
-// deciders returns the handlers that a GET request of a URL reaches, in the order
-// in which it reaches them. It asks the matchers of the server that fits the URL best. If
-// there are several such servers, or if the place of a handler is not known, it is not
-// certain that the request reaches the handler.
-func (r *Reporter) deciders(candidates []candidate, origin judge.Origin, target string, query *statusapi.CheckQuery) (list []decider,
-	err error) {
-	best := 0
-	for _, c := range candidates {
-		if c.Server != nil {
-			best = max(best, c.points)
+// decider returns the handler that a GET request reaches first at the server that fits the
+// URL best; nil for none. Of several such servers the first counts whose routes lead to one.
+func decider(candidates []candidate, target string, query *statusapi.CheckQuery) (*candidate, error) {
+	best := slices.MaxFunc(candidates, func(a, b candidate) int { return cmp.Compare(a.points, b.points) })
+	for i := range candidates {
+		c := &candidates[i]
+		if c.points != best.points {
+			continue
 		}
-	}
-	var servers []*routes.Server
-	for _, c := range candidates {
-		if c.Server != nil && c.points == best && !slices.Contains(servers, c.Server) {
-			servers = append(servers, c.Server)
+		if c.Server == nil { // its place is not known
+			if c.modes().At(c.origin.Host) != nil {
+				return c, nil
+			}
+			continue
 		}
-	}
-	for _, server := range servers {
-		request, err := requestTo(server, origin, target, query)
+		request, err := requestTo(c.Server, c.origin, target, query)
 		if err != nil {
 			return nil, err
 		}
-		known := func(route *routes.Route, matcher any) bool {
-			return isKnown(route, matcher, query) || r.app.IsKnown(matcher, len(list) > 0)
-		}
-		decides := func(module caddyhttp.MiddlewareHandler) bool {
-			return slices.ContainsFunc(candidates, func(c candidate) bool { return c.Module == module && c.modes().At(origin.Host) != nil })
-		}
-		for _, reached := range server.Reached(request, decides, known) {
-			if len(servers) > 1 {
-				reached.Reach = routes.Maybe
-			}
-			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Module == reached.Handler })
-			list = append(list, decider{candidates[i], reached})
+		found := routes.First(c.Server.Live.Routes, request, func(module caddyhttp.MiddlewareHandler) bool {
+			i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Module == module })
+			return i >= 0 && candidates[i].modes().At(c.origin.Host) != nil
+		})
+		if i := slices.IndexFunc(candidates, func(c candidate) bool { return c.Module == found }); i >= 0 {
+			return &candidates[i], nil
 		}
 	}
-	for _, c := range candidates {
-		if c.Server == nil && c.modes().At(origin.Host) != nil {
-			list = append(list, decider{c, routes.Reached{Handler: c.Module, Reach: routes.Maybe}})
-		}
-	}
-	return list, nil
-}
-
-// isKnown reports whether all is known about a checked request that a matcher looks at.
-func isKnown(route *routes.Route, matcher any, query *statusapi.CheckQuery) bool {
-	onlyAgent := func(fields iter.Seq[string]) bool {
-		for name := range fields {
-			if http.CanonicalHeaderKey(name) != "User-Agent" {
-				return false
-			}
-		}
-		return true
-	}
-	switch m := matcher.(type) {
-	case *caddyhttp.MatchHost, *caddyhttp.MatchQuery:
-		return true
-	case *caddyhttp.MatchHeader:
-		return onlyAgent(maps.Keys(*m))
-	case *caddyhttp.MatchHeaderRE:
-		return onlyAgent(maps.Keys(*m))
-	case *caddyhttp.MatchProtocol:
-		return *m == "http" || *m == "https"
-	case *caddyhttp.MatchClientIP:
-		return query.Client != "" // but not of remote_ip, which may be the address of a proxy
-	}
-	return route.IsPathKnown(matcher)
+	return nil, nil
 }
 
 // requestTo returns a GET request to a server.

@@ -51,10 +51,6 @@ type App struct {
 	Log      *zap.Logger
 	Now      func() time.Time // the clock of requests
 	Active   func() bool      // the configuration is the last one that was loaded, and all its apps have started
-	// IsKnown reports whether the result of a matcher of this module depends only on the
-	// method, the URL and the User-Agent. reached says that the request may have reached a
-	// robots handler before.
-	IsKnown func(matcher any, reached bool) bool
 }
 
 // Handler is a robots handler. Its functions must be safe for concurrent use.

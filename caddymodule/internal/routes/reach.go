@@ -8,52 +8,53 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/rewrite"
 )
 
-// Reach says whether a request reaches a handler, or passes a matcher.
-type Reach uint8
+// reach says whether a request reaches a handler, or passes a matcher.
+type reach uint8
 
 const (
-	Never Reach = iota
-	Maybe       // it depends on what is not known about the request
-	Surely
+	never reach = iota
+	maybe       // it depends on what is not known about the request
+	surely
 )
 
-// Reach says whether a GET request takes the route. isKnown reports whether all is known
-// about the request that a matcher looks at; nil: of none.
-func (r *Route) Reach(request *http.Request, isKnown func(r *Route, matcher any) bool) Reach {
-	reach := Surely
+// reach says whether a GET request takes the route. Without a request nothing is known
+// about it.
+func (r *Route) reach(request *http.Request) reach {
+	result := surely
 	for ; r != nil; r = r.Around {
 		if r.isBehind {
-			return Never
+			return never
 		}
 		for _, b := range r.before {
 			if b.ends || b.isAlternativeTo(r) {
-				reach = min(reach, Surely-b.passes(request, isKnown))
+				result = min(result, surely-b.passes(request))
 			}
 		}
-		reach = min(reach, r.passes(request, isKnown))
+		result = min(result, r.passes(request))
 	}
-	return reach
+	return result
 }
 
 // passes says whether a request passes the matchers of the route.
-func (r *Route) passes(request *http.Request, isKnown func(*Route, any) bool) Reach {
+func (r *Route) passes(request *http.Request) reach {
 	if sets := r.Sets(); len(sets) > 0 {
-		return r.anySet(sets, request, isKnown)
+		return r.anySet(sets, request)
 	}
-	return Surely
+	return surely
 }
 
 // anySet says whether a request passes all matchers of one set. Without sets it does not.
-func (r *Route) anySet(sets []caddyhttp.MatcherSet, request *http.Request, isKnown func(*Route, any) bool) (best Reach) {
+func (r *Route) anySet(sets []caddyhttp.MatcherSet, request *http.Request) (best reach) {
 	for _, set := range sets {
-		all := Surely
+		all := surely
 		for _, m := range set {
-			one := Maybe
+			one := maybe
 			if inside := inNot(m); inside != nil {
-				one = Surely - r.anySet(inside, request, isKnown)
-			} else if isKnown != nil && isKnown(r, m) {
+				one = surely - r.anySet(inside, request)
+			} else if request != nil && r.isPathKnown(m) {
 				one = evaluate(m, request)
 			}
 			all = min(all, one)
@@ -64,33 +65,25 @@ func (r *Route) anySet(sets []caddyhttp.MatcherSet, request *http.Request, isKno
 }
 
 // evaluate runs a matcher.
-func evaluate(m any, request *http.Request) (result Reach) {
+func evaluate(m any, request *http.Request) (result reach) {
 	defer func() {
 		if recover() != nil {
-			result = Maybe
+			result = maybe
 		}
 	}()
 	match, err := caddyhttp.MatcherSet{m}.MatchWithError(request)
 	switch {
 	case err != nil:
-		return Maybe
+		return maybe
 	case match:
-		return Surely
+		return surely
 	}
-	return Never
+	return never
 }
 
-// PassesPath reports whether the matchers of path and method, also inside not, let GET
-// requests for a path pass to the route.
-func (r *Route) PassesPath(path string) bool {
-	request := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: "localhost", Path: path}}
-	request = caddyhttp.PrepareRequest(request, caddy.NewReplacer(), nil, new(caddyhttp.Server))
-	return r.Reach(request, func(r *Route, matcher any) bool { return r.IsPathKnown(matcher) }) != Never
-}
-
-// IsPathKnown reports whether a matcher of the route looks only at the method, or the
+// isPathKnown reports whether a matcher of the route looks only at the method, or the
 // path, which is the one that the client sent.
-func (r *Route) IsPathKnown(matcher any) bool {
+func (r *Route) isPathKnown(matcher any) bool {
 	switch caddy.GetModuleName(matcher) {
 	case "method":
 		return true
@@ -100,52 +93,64 @@ func (r *Route) IsPathKnown(matcher any) bool {
 	return false
 }
 
-// Reached is a handler that a request may reach.
-type Reached struct {
-	Handler caddyhttp.MiddlewareHandler
-	Route   *Route
-	Reach   Reach
+// PassesPath reports whether the matchers of path and method, also inside not, let GET
+// requests for a path pass to the route.
+func (r *Route) PassesPath(path string) bool {
+	request := &http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: "localhost", Path: path}}
+	return r.reach(caddyhttp.PrepareRequest(request, caddy.NewReplacer(), nil, new(caddyhttp.Server))) != never
 }
 
-// Reached returns the handlers for which is returns true that a GET request may reach, in
-// the order in which it reaches them, up to one that it surely reaches. See Route.Reach for
-// isKnown.
-func (s *Server) Reached(request *http.Request, is func(caddyhttp.MiddlewareHandler) bool, isKnown func(*Route, any) bool) (list []Reached) {
-	for route, handler := range Walk(s.Live.Routes) {
-		if !handler.is(is) || handler.isBehind {
+// First returns the first handler for which is returns true that a request reaches in a list
+// of routes and their subroutes; nil for none. It evaluates all matchers, and changes the
+// request as the handlers of rewrites before do. Unless there are such or a group, it
+// allocates nothing itself, because it runs for each refused request.
+func First(list caddyhttp.RouteList, r *http.Request, is func(caddyhttp.MiddlewareHandler) bool) caddyhttp.MiddlewareHandler {
+	var groups []string // those of which a route was taken
+	found, _ := first(list, r, is, &groups)
+	return found
+}
+
+// first also returns whether no request leaves the list.
+func first(list caddyhttp.RouteList, r *http.Request, is func(caddyhttp.MiddlewareHandler) bool, groups *[]string) (found caddyhttp.MiddlewareHandler, ended bool) {
+	for i := range list {
+		group := list[i].Group
+		if group != "" && slices.Contains(*groups, group) {
 			continue
 		}
-		reach := route.Reach(request, isKnown)
-		if reach != Never {
-			list = append(list, Reached{handler.Live, route, reach})
-		}
-		if reach == Surely {
-			break
-		}
-	}
-	return list
-}
-
-// Answers reports whether a request reaches a handler of routes or of their
-// subroutes. It evaluates all matchers, and allocates nothing itself, because it
-// runs for each refused request.
-func Answers(list caddyhttp.RouteList, r *http.Request) bool {
-	for i := range list {
 		if match, err := list[i].MatcherSets.AnyMatchWithError(r); !match || err != nil {
 			continue
 		}
+		if group != "" {
+			*groups = append(*groups, group)
+		}
 		for _, handler := range list[i].Handlers {
-			if sub, ok := handler.(*caddyhttp.Subroute); !ok || Answers(sub.Routes, r) {
-				return true
+			if sub, ok := handler.(*caddyhttp.Subroute); ok {
+				if found, ended = first(sub.Routes, r, is, groups); found != nil || ended {
+					return found, ended
+				}
+				continue
+			}
+			if is(handler) {
+				return handler, false
+			}
+			if h := (&Handler{Name: caddy.GetModuleName(handler), Live: handler}); h.answers() {
+				return nil, true
+			}
+			replacer, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+			if h, ok := handler.(*rewrite.Rewrite); ok && replacer != nil {
+				h.Rewrite(r, replacer)
 			}
 		}
+		if list[i].Terminal {
+			return nil, true
+		}
 	}
-	return false
+	return nil, false
 }
 
 // IsReached reports whether requests may reach a handler in the route: no handler before
 // it answers all of them.
-func (r *Route) IsReached(h *Handler) bool { return !h.isBehind && r.Reach(nil, nil) != Never }
+func (r *Route) IsReached(h *Handler) bool { return !h.isBehind && r.reach(nil) != never }
 
 // HasOnly reports whether requests take the route by matchers with some names alone, such
 // as path.

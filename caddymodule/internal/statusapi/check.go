@@ -6,8 +6,8 @@ import "github.com/caddy-robots/caddy-robots/internal/verdict"
 // force about a GET request with a User-Agent, as if it were the crawler's first
 // request.
 //
-// The first robots handler that a request reaches decides. If it is not known which
-// one that is, Others has the decisions of the other ones.
+// The first robots handler that such a request reaches decides. The request has no other
+// header field, and without an address it comes from one that no matcher of addresses has.
 type Check struct {
 	URL       string `json:"url"`
 	UserAgent string `json:"user_agent"`
@@ -16,24 +16,14 @@ type Check struct {
 	OriginID  string `json:"origin_id"` // Origin.ID; "" if no robots handler serves the URL
 	State     string `json:"state"`     // Origin.State; pending if the file was not read yet, "" if no robots handler serves the URL
 	Matcher   string `json:"matcher"`   // describes the request matchers in front of the handler, without hosts; "" if there are none
-	Certain   bool   `json:"certain"`   // whether this handler surely decides about such a request
 
 	verdict.Check
 
 	Message string `json:"message"` // the decision as text
-
-	// Others has the decisions of the other robots handlers that may decide about
-	// the request instead, in the order of the routes: at most MaxCheckOthers. More is
-	// the number of further ones. In an entry, both are empty.
-	Others []*Check `json:"others"`
-	More   int      `json:"more"`
 }
 
 // ReasonNoHandler is the Check.Reason if no robots handler decides about the request.
 const ReasonNoHandler = "no_handler"
-
-// MaxCheckOthers is the maximum length of Check.Others.
-const MaxCheckOthers = 7
 
 // CheckQuery has the request to decide about.
 type CheckQuery struct {
