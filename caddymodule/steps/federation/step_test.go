@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // An address has 60 such requests in any minute.
 func TestMayPass(t *testing.T) {
 	f := new(Federation)
-	if err := f.Join(nil); err != nil {
+	if err := f.Join(step.Site{}); err != nil {
 		t.Fatal(err)
 	}
 	defer f.Cleanup()

@@ -74,7 +74,7 @@ func (*Fleet) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*Fleet) Info() step.Info {
-	return step.Info{Example: "fleet URL", Lines: []string{"ca_file", "instances", "prefix", "deadline"}}
+	return step.Info{}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:
@@ -167,7 +167,7 @@ func (f *Fleet) Join(site step.Site) error {
 	if err := f.readCA(); err != nil {
 		return lines.About("ca_file:", err)
 	}
-	f.redis, f.release = shared.Get("fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets()) })
+	f.redis, f.release = shared.Get("fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets) })
 	return nil
 }
 

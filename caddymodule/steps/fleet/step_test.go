@@ -37,7 +37,7 @@ func TestFleetCAFile(t *testing.T) {
 			t.Errorf("%+v: check, which reads no file, returns %v", test, err)
 		}
 		f.config, f.id = config{}, ""
-		err := f.Join(site{})
+		err := f.Join(site)
 		if test.want != "" {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%+v: %v", test, err)
