@@ -119,7 +119,7 @@ func adminOf(ctx caddy.Context) advice.Admin {
 // problems returns what is configured and does not run.
 func (h *Handler) problems() []statusapi.Problem {
 	var problems []statusapi.Problem
-	for _, s := range h.steps.troubled {
+	for _, s := range stepsThat[step.Troubled](&h.steps) {
 		problems = append(problems, s.Problems()...)
 	}
 	note := func(severity, kind, message, advice string) {
@@ -156,10 +156,10 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 	for _, h := range a.allHandlers() {
 		site := a.siteOf(h)
 		list = append(list, &live.Handler{
-			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Sharer: h.steps.sharer,
+			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Sharer: stepThat[step.Sharer](&h.steps),
 			Verifies: h.steps.verifier != nil,
-			SetModes: h.setModes, Features: h.steps.features, Budgets: h.steps.budgets,
-			Switches: h.steps.switches, Review: h.steps.misfits, Problems: h.problems,
+			SetModes: h.setModes, Features: stepsThat[step.Feature](&h.steps), Budgets: h.steps.budgets(),
+			Switches: h.steps.switches(), Review: h.steps.misfits, Problems: h.problems,
 			Running: func() (*enforce.Engine, *live.Modes) {
 				current := h.running.Load()
 				return current.Engine, current.modes

@@ -73,11 +73,6 @@ type App struct {
 	// of people's.
 	rulesWanted atomic.Bool
 
-	countsAtEnd atomic.Bool // see CountAtEnd
-
-	// traced is set if a handler of the configuration begins trace spans.
-	traced atomic.Bool
-
 	placesOf  sync.Map         // *caddyhttp.Server whose places were checked; *int64 of those that were warned of
 	places    []mistakes.Place // of handlers that are most likely not meant; complete when all are provisioned
 	servers   sync.Map         // *caddyhttp.Server to *serverSites
@@ -153,7 +148,6 @@ func (a *App) Start() error {
 	_, octets := a.ceiling.Usage()
 	a.counters.SetRoom(octets / hostsShare)
 	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
-	a.findTracing()
 	a.report.Begin()
 	a.onStop(a.report.End)
 	a.started = true
@@ -204,9 +198,6 @@ func (a *App) warnWithoutHandler() {
 
 // Reporter implements step.App.
 func (a *App) Reporter() statusapi.Reporter { return a.report }
-
-// CountAtEnd implements step.App.
-func (a *App) CountAtEnd() { a.countsAtEnd.Store(true) }
 
 // add records a handler of the configuration.
 func (a *App) add(h *Handler) {

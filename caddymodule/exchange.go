@@ -37,20 +37,18 @@ type exchange struct {
 
 // core is what the core has found.
 type core struct {
-	w           http.ResponseWriter
-	handler     *Handler
-	running     *running
-	off         bool // the handler leaves the host alone
-	asked       bool // another proxy asks about the request
-	paced       bool // the decision may have used budget
-	countsAtEnd bool // the decision is counted at the end, unless it isUncounted
-	isUncounted bool // a handler has answered whose requests are not counted
-	server      *caddyhttp.Server
-	vars        map[string]any // the request's variables; nil without a server
-	site        *counters.Site // the counters of the site
-	unread      *answer        // to a request whose body was not read; nil for all others
-
-	recorded *record // nil for a person
+	w        http.ResponseWriter
+	handler  *Handler
+	running  *running
+	off      bool // the handler leaves the host alone
+	asked    bool // another proxy asks about the request
+	paced    bool // the decision may have used budget
+	server   *caddyhttp.Server
+	vars     map[string]any // the request's variables; nil without a server
+	site     *counters.Site // the counters of the site
+	unread   *answer        // to a request whose body was not read; nil for all others
+	counts   bool           // the decision is counted when the request ends
+	recorded *record        // nil for a person
 }
 
 // exchanges are reused, so that requests allocate none.
@@ -63,11 +61,8 @@ func (x *exchange) release() {
 	if d := &x.Decision; x.paced && d.Action != judge.Pass && !d.Monitored {
 		x.running.GiveBack(&x.Request, d, x.Uses)
 	}
-	if x.countsAtEnd {
-		delete(x.vars, step.UncountVar) // error routes run later, when x may be another request's
-	}
-	if (x.countsAtEnd || x.MayChange) && !x.isUncounted {
-		x.count(&x.Decision)
+	if x.counts && x.vars[step.Uncounted] == nil {
+		x.count()
 	}
 	for _, s := range x.handler.steps.enders {
 		s.End(&x.Exchange)
@@ -159,9 +154,6 @@ func firstValue(fields []string) string {
 	value, _, _ := strings.Cut(fields[0], ",")
 	return strings.TrimSpace(value)
 }
-
-// Uncount implements step.Uncount.
-func (x *exchange) Uncount() { x.isUncounted = true }
 
 // Detach implements judge.Caller.
 func (x *exchange) Detach() context.Context {

@@ -178,7 +178,6 @@ func (x *exchange) pace(d *judge.Decision, w http.ResponseWriter) {
 	if x.Stranger {
 		x.set(strangerVar, true)
 	}
-	x.MayChange = x.MayChange && d.Action == judge.Pass
 }
 
 // respond refuses the request, or answers it, or passes it on.
@@ -220,7 +219,7 @@ func (x *exchange) respond(d *judge.Decision, w http.ResponseWriter, next caddyh
 func (x *exchange) Withdraw(refusal *judge.Decision) {
 	x.running.GiveBack(&x.Request, &x.Decision, x.Uses)
 	x.Decision = *refusal
-	x.rerecord(&x.Decision)
+	x.recorded.Decision = *refusal
 }
 
 // Refuse implements step.Core.

@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -73,7 +73,9 @@ func (h *Handler) provisionAnswers(ctx caddy.Context) (err error) {
 	}
 	h.fields = response.Fields{
 		Table: table, Views: h.Paths.Views(),
-		Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals), Reader: h.steps.reader,
+		Noindex: config.On(h.NoindexLines), Signals: config.On(h.Signals)}
+	if reader := stepThat[step.Reader](&h.steps); reader != nil {
+		h.fields.Reader = reader.NewReader
 	}
 	return nil
 }
@@ -104,8 +106,8 @@ func (h *Handler) provisionBudgets(caddy.Context) error {
 		h.app.entries = max(h.app.entries, h.CrawlDelay.MaxEntries)
 	}
 	h.limiter = h.app.memory
-	if h.steps.sharer != nil {
-		h.limiter = h.steps.sharer.Limiter()
+	if sharer := stepThat[step.Sharer](&h.steps); sharer != nil {
+		h.limiter = sharer.Limiter()
 	}
 	return nil
 }
@@ -145,7 +147,7 @@ func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	if err != nil {
 		return config.InOption("registry", err)
 	}
-	if err := cmp.Or(h.CheckNames(crawlers), h.checkEdit(crawlers, false)); err != nil {
+	if err := h.CheckNames(crawlers); err != nil {
 		return err
 	}
 	if err := h.start(ctx, crawlers); err != nil {
@@ -192,9 +194,6 @@ func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
 	crawlers, additions := remote.Extend(configured)
 	if err := h.CheckNames(crawlers); err != nil {
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
-	}
-	if err := h.checkEdit(crawlers, true); err != nil {
-		return err
 	}
 	if err := h.start(ctx, crawlers); err != nil {
 		return err
@@ -287,7 +286,7 @@ func (h *Handler) newRunning(registry *crawler.Registry, modes *live.Modes, buil
 // reviewFile lets the steps look at a robots.txt that comes into force.
 func (h *Handler) reviewFile(log *zap.Logger, rules *judge.Rules) {
 	h.logMisfits(log, rules)
-	for _, s := range h.steps.reviewers {
+	for _, s := range stepsThat[step.Reviewer](&h.steps) {
 		s.Review(log, rules)
 	}
 }
@@ -312,7 +311,10 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 	if err != nil {
 		return err
 	}
-	rules.Registry, rules.Places = registry, append(rules.Places, h.steps.places...)
+	rules.Registry = registry
+	for _, placed := range stepsThat[step.Placed](&h.steps) {
+		rules.Places = append(rules.Places, placed.Places()...)
+	}
 	current, err := h.newRunning(registry, live.NewModes(&h.Settings, registry), func(v *judge.Verification, observer *metrics.Reads) (*enforce.Engine, error) {
 		rules.Verification = v
 		return enforce.NewEngine(rules, h.source, h.limiter, h.app.remembered, origins.Config{

@@ -9,13 +9,12 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -35,7 +34,7 @@ func (h *Handler) publishes(q *judge.Request, d *judge.Decision) bool {
 // that was redirected from another host; nil if r is no such read, or the handler
 // publishes none there.
 func (h *Handler) publishedFor(r *http.Request) *judge.Rules {
-	if !siteread.IsForeign(r) || h.steps.editor == nil && !config.On(h.Publish) || !judge.IsRobotsTxt(originalTarget(r)) {
+	if !siteread.IsForeign(r) || !h.addsLines() && !config.On(h.Publish) || !judge.IsRobotsTxt(originalTarget(r)) {
 		return nil
 	}
 	x := exchanges.Get().(*exchange)
@@ -99,19 +98,8 @@ func isEncode(handler caddyhttp.MiddlewareHandler) bool {
 	return caddy.GetModuleName(handler) == "encode"
 }
 
-// checkEdit checks what a step adds to robots.txt. If more says that a registry URL may add
-// crawlers later, what has no effect is only logged.
-func (h *Handler) checkEdit(registry *crawler.Registry, more bool) error {
-	if h.steps.editor == nil {
-		return nil
-	}
-	additions, err := h.steps.editor.Edit(registry)
-	if err != nil && additions != nil && more {
-		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
-		return nil
-	}
-	return err
-}
-
 // addsLines reports whether a step adds lines to robots.txt that clients must get.
-func (h *Handler) addsLines() bool { return h.steps.editor != nil && h.steps.editor.Publishes() }
+func (h *Handler) addsLines() bool {
+	editor := stepThat[step.Editor](&h.steps)
+	return editor != nil && editor.Publishes()
+}

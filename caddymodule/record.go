@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -36,36 +34,26 @@ const rulesVar = "caddy_robots.rules"
 // request. A request has one: a later robots handler does not decide again.
 type record struct {
 	judge.Decision
-	more func(name string) (value string, ok bool) // the placeholders of steps; nil if all are empty
-	sent string                                    // the tag of the robots.txt that the client got; "" if that is not known
+	more []func(name string) (value string, ok bool) // the placeholders of steps; nil if all are empty
+	sent string                                      // the tag of the robots.txt that the client got; "" if that is not known
 }
 
 // person is the record of all requests of people.
 var person = new(record)
 
-// record publishes a decision to the handlers that follow, the access log, the
-// metrics and the log. One that federates is counted only when the answer is known. For
-// a person's request record allocates nothing.
+// record publishes a decision to the handlers that follow and the access log. It is counted
+// when the request ends: a step may withdraw it while the request is answered. For a
+// person's request record allocates nothing.
 func (x *exchange) record(d *judge.Decision) {
 	h, ctx := x.handler, x.HTTP.Context()
 	if h.app.rulesWanted.Load() {
 		x.set(rulesVar, d.Rules)
 	}
-	switch {
-	case x.MayChange: // counted at the end
-	case h.app.countsAtEnd.Load() && x.vars != nil && (d.Action == judge.Pass || d.Monitored):
-		x.countsAtEnd = true
-		x.set(step.UncountVar, x)
-	default:
-		x.count(d)
-	}
+	x.counts = true
 	rec, more := person, h.steps.record(&x.Exchange)
 	if d.Reason != judge.Person {
 		rec = &record{Decision: *d, more: more}
 		x.recorded = rec
-	}
-	if h.app.traced.Load() {
-		rec.trace(ctx)
 	}
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		switch {
@@ -85,15 +73,6 @@ func (x *exchange) record(d *judge.Decision) {
 	x.set(recordVar, rec)
 }
 
-// rerecord changes what record has published to a decision on the same client. It is
-// not counted.
-func (x *exchange) rerecord(d *judge.Decision) {
-	x.recorded.Decision = *d
-	if x.handler.app.traced.Load() {
-		x.recorded.trace(x.HTTP.Context())
-	}
-}
-
 // recordSent adds to what record has published which robots.txt the client got, by its
 // hash: another one than that in force, if the file has changed or was not fetched yet.
 // Without a hash, as after 304, it is the one in force now.
@@ -105,30 +84,23 @@ func (x *exchange) recordSent(hash uint64) {
 	if rules := x.running.Origins().RulesOf(x.Request.Origin); hash == 0 && rules != nil {
 		x.recorded.sent = rules.Tag()
 	}
-	if x.handler.app.traced.Load() {
-		x.recorded.trace(x.HTTP.Context())
-	}
 }
 
 // count counts a decision for the admin API and the dashboard and, unless it is about a
-// person, for the metrics, and logs it.
-func (x *exchange) count(d *judge.Decision) {
-	if d.Reason == judge.Person {
+// person, for the metrics, and logs it. The record gets the name under which the crawler is
+// counted.
+func (x *exchange) count() {
+	if x.recorded == nil {
 		x.site.CountPerson(x.number)
 		return
 	}
+	d := &x.recorded.Decision
 	x.running.decisions.Count(&x.Request, d, x.HTTP)
 	q := &x.Request
 	x.site.Count(d, &counters.Request{
 		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client,
 		UserAgents: q.UserAgents,
 	})
-}
-
-// trace adds the decision to the current span, as attributes with the names of
-// the placeholders.
-func (rec *record) trace(ctx context.Context) {
-	metrics.SetAttributes(ctx, fields(), rec.value)
 }
 
 // set sets a variable of the request.
@@ -171,7 +143,7 @@ var stepPlaceholders = sync.OnceValue(func() (list []string) {
 	return list
 })
 
-// fields are the placeholders in the access log and in spans, in their order.
+// fields are the placeholders in the access log, in their order.
 var fields = sync.OnceValue(func() []string {
 	list := placeholders
 	for _, name := range step.Names(false) {
@@ -212,11 +184,12 @@ func (rec *record) value(name string) any {
 	if value := placeholderValues[name]; value != nil {
 		return value(rec)
 	}
-	if rec.more == nil {
-		return ""
+	for _, more := range rec.more {
+		if value, ok := more(name); ok {
+			return value
+		}
 	}
-	value, _ := rec.more(name)
-	return value
+	return ""
 }
 
 // MarshalLogObject writes the access-log fields. They have the names of the

@@ -30,10 +30,8 @@ func loadedHandler(t testing.TB, steps caddy.ModuleMap) *Handler {
 
 // shedInFlight returns how many requests the step shed counts.
 func shedInFlight(h *Handler) string {
-	for _, feature := range h.steps.features {
-		if s, ok := feature.(*shed.Shed); ok {
-			return s.View(false).Rows[0][1]
-		}
+	for _, s := range stepsThat[*shed.Shed](&h.steps) {
+		return s.View(false).Rows[0][1]
 	}
 	return ""
 }

@@ -8,41 +8,52 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/certmagic"
-	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
 )
 
-// steps are the steps of a handler, in the order of their stages: those that do something
-// in each place.
+// steps are the steps of a handler, in the order of their stages: all of them, and those that
+// do something with each request.
 type steps struct {
+	all        []namedStep
 	decide     step.Decide // all stages
 	receivers  []step.Receiver
 	strippers  []step.Stripper
 	answerers  []step.Answerer
 	recorders  []step.Recorder
-	fitters    []step.Fitter
-	switches   map[string]step.Switch // by name
 	holders    []step.Holder
 	responders []step.Responder
 	servers    []step.Server
 	enders     []step.Ender
 	busy       []step.Busy
-	troubled   []step.Troubled
-	reviewers  []step.Reviewer
-	editor     step.Editor            // nil without one
-	reader     func() step.HeadReader // nil without one
-	budgets    []enforce.BudgetsOf
-	places     []*judge.Place
-	features   []step.Feature
-	sharer     step.Sharer        // nil without
 	verifier   step.Verifier      // nil without one
 	claims     judge.Verification // of the verifier, without a Checker
+}
+
+type namedStep struct {
+	step.Step
+	name string
+}
+
+// stepsThat returns the steps that do something.
+func stepsThat[Do any](s *steps) (list []Do) {
+	for _, one := range s.all {
+		if does, ok := one.Step.(Do); ok {
+			list = append(list, does)
+		}
+	}
+	return list
+}
+
+// stepThat returns the step that does something of which a handler can have one, nil without.
+func stepThat[Do any](s *steps) (one Do) {
+	for _, one = range stepsThat[Do](s) {
+	}
+	return one
 }
 
 // busyVar is the name of the request variable that is set while the server is busy.
@@ -55,17 +66,22 @@ const strangerVar = "caddy_robots.stranger"
 // modules that they are for. With that of the app, none of its modules becomes the origin of
 // the app's events.
 func (h *Handler) provisionSteps(ctx caddy.Context) error {
-	var list []step.Step
-	server, _ := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	s := &h.steps
 	for name := range h.KnownSteps() {
-		s, err := h.app.loadStep(name, h.Steps[name], joined{h, h.app, server, h.Places, name})
+		one, err := h.app.loadStep(name, h.Settings.Steps[name], h.site(ctx, name))
 		if err != nil {
 			return err
 		}
-		list = append(list, s)
-		h.steps.add(name, s)
+		s.all = append(s.all, namedStep{one, name})
 	}
-	h.steps.decide = stages(list)
+	s.receivers, s.strippers = stepsThat[step.Receiver](s), stepsThat[step.Stripper](s)
+	s.answerers, s.recorders = stepsThat[step.Answerer](s), stepsThat[step.Recorder](s)
+	s.holders, s.busy = stepsThat[step.Holder](s), stepsThat[step.Busy](s)
+	s.responders, s.servers, s.enders = stepsThat[step.Responder](s), stepsThat[step.Server](s), stepsThat[step.Ender](s)
+	if s.verifier = stepThat[step.Verifier](s); s.verifier != nil {
+		s.claims = s.verifier.Verification()
+	}
+	s.decide = stages(s.all)
 	return nil
 }
 
@@ -75,7 +91,7 @@ func (a *App) provisionSteps() error {
 		if a.Steps[name] == nil {
 			continue
 		}
-		if _, err := a.loadStep(name, a.Steps[name], joined{nil, a, nil, a.Places(), name}); err != nil {
+		if _, err := a.loadStep(name, a.Steps[name], a.site(a.Places(), name)); err != nil {
 			return err
 		}
 	}
@@ -83,7 +99,7 @@ func (a *App) provisionSteps() error {
 }
 
 // loadStep loads a step and sets it up.
-func (a *App) loadStep(name string, settings json.RawMessage, site joined) (step.Step, error) {
+func (a *App) loadStep(name string, settings json.RawMessage, site step.Site) (step.Step, error) {
 	module, err := a.ctx.LoadModuleByID(step.Namespace+"."+name, settings)
 	if err != nil {
 		return nil, config.InOption(name, err)
@@ -98,48 +114,42 @@ func (a *App) loadStep(name string, settings json.RawMessage, site joined) (step
 	return s, nil
 }
 
-// joined is a handler, nil for the process, as its step with a name sees it.
-type joined struct {
-	*Handler
-	app    *App
-	server *caddyhttp.Server
-	places config.Places
-	name   string
+// site returns the process as its step with a name sees it.
+func (a *App) site(places config.Places, name string) step.Site {
+	s := step.Site{Storage: func() certmagic.Storage { return a.storage(a.ctx) }, Budgets: a.memory, Log: a.log}
+	s.File, s.Line = places.Of(name)
+	return s
 }
 
-// Place implements step.Site.
-func (j joined) Place() (file string, line int) { return j.places.Of(j.name) }
-
-// Key implements step.Site.
-func (j joined) Key() string {
-	if j.Handler == nil {
-		return ""
-	}
-	return fmt.Sprint(j.app.siteOf(j.Handler).Key)
-}
-
-// Publishes implements step.Site.
-func (j joined) Publishes() bool {
-	return (config.On(j.Handler.Publish) || j.addsLines()) && !j.running.Load().modes.All().Monitor
-}
-
-// Monitors implements step.Site.
-func (j joined) Monitors() bool { return j.running.Load().modes.All().MonitorsAll() }
-
-// Redirects implements step.Site.
-func (j joined) Redirects() map[string]string {
-	list := make(map[string]string)
-	for _, a := range j.Answers {
+// site returns the handler as its step with a name sees it.
+func (h *Handler) site(ctx caddy.Context, name string) step.Site {
+	s := h.app.site(h.Places, name)
+	s.Server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	s.ExemptPaths, s.Redirects, s.Page = h.EffectiveExemptPaths(), make(map[string]string), h.page
+	for _, a := range h.Answers {
 		if a.Redirect != "" {
-			list[a.Verdict] = a.Redirect
+			s.Redirects[a.Verdict] = a.Redirect
 		}
 	}
-	return list
+	s.Key = func() string { return fmt.Sprint(h.app.siteOf(h).Key) }
+	s.Hosts = func() []string { return h.app.siteOf(h).Hosts }
+	s.Publishes = func() bool {
+		return (config.On(h.Publish) || h.addsLines()) && !h.running.Load().modes.All().Monitor
+	}
+	s.Monitors = func() bool { return h.running.Load().modes.All().MonitorsAll() }
+	s.IsBusy = h.steps.areBusy
+	s.Store = func() step.Store {
+		if sharer := stepThat[step.Sharer](&h.steps); sharer != nil {
+			return sharer.Store()
+		}
+		return nil
+	}
+	return s
 }
 
-// Page implements step.Site.
-func (j joined) Page(verdict string, use func(text []byte) error) (mark bool, err error) {
-	for _, a := range j.Answers {
+// page is step.Site.Page.
+func (h *Handler) page(verdict string, use func(text []byte) error) (mark bool, err error) {
+	for _, a := range h.Answers {
 		if a.Verdict != verdict || a.File == "" {
 			mark = mark || a.Verdict == verdict && a.Mark
 			continue
@@ -160,92 +170,9 @@ func (j joined) Page(verdict string, use func(text []byte) error) (mark bool, er
 	return mark, nil
 }
 
-// IsBusy implements step.Site.
-func (j joined) IsBusy() bool { return j.steps.areBusy() }
-
-// Storage implements step.Site.
-func (j joined) Storage() certmagic.Storage { return j.app.storage(j.app.ctx) }
-
-// Store implements step.Site.
-func (j joined) Store() step.Store {
-	if j.steps.sharer == nil {
-		return nil
-	}
-	return j.steps.sharer.Store()
-}
-
-// Hosts implements step.Site.
-func (j joined) Hosts() []string {
-	if j.Handler == nil {
-		return nil
-	}
-	return j.app.siteOf(j.Handler).Hosts
-}
-
-// ExemptPaths implements step.Site.
-func (j joined) ExemptPaths() []string { return j.Settings.EffectiveExemptPaths() }
-
-// Server implements step.Site.
-func (j joined) Server() *caddyhttp.Server { return j.server }
-
-// Budgets implements step.Site.
-func (j joined) Budgets() *throttle.Memory { return j.app.memory }
-
-// Log implements step.Site.
-func (j joined) Log() *zap.Logger { return j.app.log }
-
-// add notes what a step with a name does.
-func (s *steps) add(name string, a step.Step) {
-	s.receivers = appendIf(s.receivers, a)
-	s.strippers = appendIf(s.strippers, a)
-	s.answerers = appendIf(s.answerers, a)
-	s.recorders = appendIf(s.recorders, a)
-	s.fitters = appendIf(s.fitters, a)
-	if one, ok := a.(step.Switch); ok {
-		if s.switches == nil {
-			s.switches = make(map[string]step.Switch)
-		}
-		s.switches[name] = one
-	}
-	s.holders = appendIf(s.holders, a)
-	s.responders = appendIf(s.responders, a)
-	s.servers = appendIf(s.servers, a)
-	s.enders = appendIf(s.enders, a)
-	if reader, ok := a.(step.Reader); ok {
-		s.reader = reader.NewReader
-	}
-	s.busy = appendIf(s.busy, a)
-	s.troubled = appendIf(s.troubled, a)
-	s.reviewers = appendIf(s.reviewers, a)
-	s.features = appendIf(s.features, a)
-	if editor, ok := a.(step.Editor); ok {
-		s.editor = editor
-	}
-	if sharer, ok := a.(step.Sharer); ok {
-		s.sharer = sharer
-	}
-	if verifier, ok := a.(step.Verifier); ok {
-		s.verifier, s.claims = verifier, verifier.Verification()
-	}
-	if budgeter, ok := a.(step.Budgeter); ok {
-		s.budgets = append(s.budgets, budgeter.Budgets)
-	}
-	if placed, ok := a.(step.Placed); ok {
-		s.places = append(s.places, placed.Places()...)
-	}
-}
-
-// appendIf appends a step to those that do the same, if it does.
-func appendIf[T any](list []T, a step.Step) []T {
-	if t, ok := a.(T); ok {
-		return append(list, t)
-	}
-	return list
-}
-
 // stages returns the decision of all stages: those of the steps, and the core's before and
 // after the stage Limit.
-func stages(list []step.Step) step.Decide {
+func stages(list []namedStep) step.Decide {
 	decide := func(*step.Exchange) {}
 	core := []struct {
 		before step.Stage
@@ -263,7 +190,7 @@ func stages(list []step.Step) step.Decide {
 		for len(core) > 0 && s.Info().Stage < core[len(core)-1].before {
 			wrap()
 		}
-		if decider, ok := s.(step.Decider); ok {
+		if decider, ok := s.Step.(step.Decider); ok {
 			decide = decider.Wrap(decide)
 		}
 	}
@@ -303,22 +230,11 @@ func (s *steps) answererOf(x *step.Exchange) step.Answerer {
 	return nil
 }
 
-// record returns the values of the placeholders of the steps, nil if all are empty.
-func (s *steps) record(x *step.Exchange) (all func(name string) (string, bool)) {
+// record returns the values of the placeholders of the steps, by the steps that have them.
+func (s *steps) record(x *step.Exchange) (all []func(name string) (string, bool)) {
 	for _, one := range s.recorders {
-		before, own := all, one.Record(x)
-		if own == nil || before == nil {
-			all = own
-			if own == nil {
-				all = before
-			}
-			continue
-		}
-		all = func(name string) (string, bool) {
-			if value, ok := own(name); ok {
-				return value, true
-			}
-			return before(name)
+		if own := one.Record(x); own != nil {
+			all = append(all, own)
 		}
 	}
 	return all
@@ -326,7 +242,7 @@ func (s *steps) record(x *step.Exchange) (all func(name string) (string, bool)) 
 
 // misfits returns what is wrong with the settings of steps under rules.
 func (s *steps) misfits(rules *judge.Rules) (list []step.Problem) {
-	for _, one := range s.fitters {
+	for _, one := range stepsThat[step.Fitter](s) {
 		list = append(list, one.Misfits(rules)...)
 	}
 	return list
@@ -335,4 +251,23 @@ func (s *steps) misfits(rules *judge.Rules) (list []step.Problem) {
 // areBusy reports whether a step finds the server busy.
 func (s *steps) areBusy() bool {
 	return slices.ContainsFunc(s.busy, step.Busy.IsBusy)
+}
+
+// budgets returns the keys of the budgets of steps.
+func (s *steps) budgets() (list []enforce.BudgetsOf) {
+	for _, one := range stepsThat[step.Budgeter](s) {
+		list = append(list, one.Budgets)
+	}
+	return list
+}
+
+// switches returns the steps that can be switched off, by their names.
+func (s *steps) switches() map[string]step.Switch {
+	list := make(map[string]step.Switch)
+	for _, one := range s.all {
+		if switched, ok := one.Step.(step.Switch); ok {
+			list[one.name] = switched
+		}
+	}
+	return list
 }

@@ -16,10 +16,6 @@ type Exchange struct {
 	Uses     []enforce.Use // of budgets of steps, beside those of groups
 	HTTP     *http.Request // for the handlers that follow
 
-	// MayChange says that Withdraw may change the decision while the request is answered, so
-	// that it is counted only when the request has ended.
-	MayChange bool
-
 	// Stranger says that the client names no crawler and does not show that it is a browser,
 	// for the matcher robots.
 	Stranger bool

@@ -25,7 +25,7 @@ func (*Greeting) CaddyModule() caddy.ModuleInfo {
 }
 
 // Info implements step.Step.
-func (*Greeting) Info() step.Info { return step.Info{Example: "greeting NAME"} }
+func (*Greeting) Info() step.Info { return step.Info{} }
 
 // UnmarshalCaddyfile sets up the step. Syntax:
 //

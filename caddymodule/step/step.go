@@ -46,11 +46,6 @@ const (
 type Info struct {
 	Stage Stage
 
-	// Example begins the line of the step in a Caddyfile, such as "shed". If it opens a
-	// block, Lines has the names of the lines in it.
-	Example string
-	Lines   []string
-
 	// Repeatable says that the line may be given several times.
 	Repeatable bool
 
@@ -76,8 +71,7 @@ type Info struct {
 	Replaces string
 
 	// Placeholders have the names of the placeholders of the step, without http.robots; see
-	// Recorder. Those in Logged are fields of the access log and of spans too, unless they are
-	// empty.
+	// Recorder. Those in Logged are fields of the access log too, unless they are empty.
 	Placeholders, Logged []string
 
 	// Process says that the step is for the whole process: its line stands in the global
@@ -113,42 +107,42 @@ type Starter interface {
 	Start()
 }
 
-// Site is the handler that a step belongs to.
-type Site interface {
-	// Place returns the place of the step's line in the configuration: the name of the file and
-	// the line, "" and 0 if they are not known.
-	Place() (file string, line int)
-	// Key names the handler: the same after a reload that leaves it where it is, and another
-	// one for each handler. It is known when requests come, and not in Join. "" for a step
-	// for the process.
-	Key() string
-	// Publishes reports whether the handler publishes a robots.txt now, and Monitors whether it
-	// refuses nothing now. They are not known in Join.
-	Publishes() bool
-	Monitors() bool
-	// Redirects returns the lines answer that redirect clients, by what they answer to.
-	Redirects() map[string]string
-	// Hosts returns the names of the sites of the handler. Like Key, it is not known in Join.
-	Hosts() []string
-	// ExemptPaths returns the patterns of paths on which no request is refused.
-	ExemptPaths() []string
-	// Server returns the server of the handler, nil if it is not known.
-	Server() *caddyhttp.Server
+// Site is the handler that a step belongs to, or the process.
+type Site struct {
+	// File and Line are the place of the step's line in the configuration, "" and 0 if it is not
+	// known.
+	File string
+	Line int
+	// Server is the server of the handler, nil if it is not known.
+	Server *caddyhttp.Server
+	// ExemptPaths are the patterns of paths on which no request is refused.
+	ExemptPaths []string
+	// Redirects are the lines answer that redirect clients, by what they answer to.
+	Redirects map[string]string
 	// Page lets use read the file of the operator's answer for a verdict with a page, if there
 	// is one. mark says that there is no page: clients that would get it go on. Errors, also
 	// those of use, get the place of the line answer.
-	Page(verdict string, use func(text []byte) error) (mark bool, err error)
-	// IsBusy reports whether a step of the handler finds the server busy. Like Store, it is not
-	// known in Join.
-	IsBusy() bool
+	Page func(verdict string, use func(text []byte) error) (mark bool, err error)
 	// Storage returns the storage of the configuration.
-	Storage() certmagic.Storage
+	Storage func() certmagic.Storage
+	// Budgets are the budgets of this server.
+	Budgets *throttle.Memory
+	// Log is the logger of the app.
+	Log *zap.Logger
+
+	// What the following return is known when requests come, and not in Join. For a step of the
+	// process they are nil.
+
+	// Key names the handler: the same after a reload that leaves it where it is, and another
+	// one for each handler.
+	Key func() string
+	// Hosts returns the names of the sites of the handler.
+	Hosts func() []string
+	// Publishes reports whether the handler publishes a robots.txt now, Monitors whether it
+	// refuses nothing now, and IsBusy whether a step of it finds the server busy.
+	Publishes, Monitors, IsBusy func() bool
 	// Store returns what several servers share; nil if each server is alone.
-	Store() Store
-	// Budgets returns the budgets of this server.
-	Budgets() *throttle.Memory
-	// Log returns the logger of the app.
-	Log() *zap.Logger
+	Store func() Store
 }
 
 // Verifier is a step that checks claims to be crawlers. A handler can have one.

@@ -40,7 +40,7 @@ func TestStepOfOnesOwn(t *testing.T) {
 		"greeting A\ngreeting B":   "greeting is given twice, at Caddyfile:8",
 		"greting A":                "did you mean greeting?, at Caddyfile:7",
 		"greeting off\ngreeting A": "greeting is given twice",
-		"shed {\ngreeting A\n}":    "greeting is no line of this block: write it beside the lines of robots",
+		"shed {\ngreeting A\n}":    `unknown subdirective "greeting": this block has in_flight`,
 	} {
 		if _, err := run(t, lines); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", lines, err, want)

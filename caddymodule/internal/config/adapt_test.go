@@ -80,7 +80,7 @@ func TestNamesAreCheckedWithTheDefaults(t *testing.T) {
 		{"exempt UptimeRobot", "policy {\n deny PayHook\n }", "Caddyfile:9"},
 		{"crawler PayHook {\n user_agents PayHook\n }", "exempt PayHook", ""},
 		{"crawler PayHook {\n user_agents PayHook\n }", "crawler Own {\n user_agents Own\n }\n exempt PayHook", "Caddyfile:13"},
-		{"crawler PayHook {\n user_agents PayHook\n }\n exempt PayHook", "crawler Own {\n user_agents Own\n }", "Repeat the global crawler block"},
+		{"crawler PayHook {\n user_agents PayHook\n }\n exempt PayHook", "crawler Own {\n user_agents Own\n }", "Caddyfile:14"},
 		{"crawler PayHook {\n user_agents PayHook\n }\n exempt PayHook", "crawler Own {\n user_agents Own\n }\n exempt off", ""},
 		{"registry crawlers.jsonl", "exempt PayHook", ""},
 		{"registry crawlers.jsonl", "registry off\n exempt PayHook", "Caddyfile:9"},

@@ -139,8 +139,8 @@ func (s *Settings) checkNeeded(answers []Answer) error {
 			continue
 		}
 		if !s.has(info.Line) {
-			return fmt.Errorf("answer %s: without the line %s, nothing is answered so: add that line, or remove this one",
-				answers[i].Verdict, info.Line)
+			return inOption("answer "+answers[i].Verdict, fmt.Errorf("answer %s: without the line %s, nothing is answered so: "+
+				"add that line, or remove this one", answers[i].Verdict, info.Line))
 		}
 	}
 	return nil
@@ -148,39 +148,26 @@ func (s *Settings) checkNeeded(answers []Answer) error {
 
 // answer parses the line answer.
 func (p *parser) answer(_ string, values []string) error {
-	if len(values) < 2 {
-		return fmt.Errorf("answer: want a verdict (%s) and a status, redir URL or abort", verdictNames())
+	if len(values) < 2 || len(values) > 3 {
+		return fmt.Errorf("answer: want a verdict (%s) and a status, redir URL or abort; a text is one value, in quotes", verdictNames())
 	}
-	a := Answer{Verdict: values[0]}
+	a, kind, rest := Answer{Verdict: values[0]}, values[1], strings.Join(values[2:], "")
 	info := a.info()
-	isPage := info != nil && info.Page
-	switch kind, rest := values[1], values[2:]; {
-	case isPage && len(rest) > 0:
-		return fmt.Errorf("answer %s %s: unexpected %q", a.Verdict, kind, strings.Join(rest, " "))
+	switch isPage := info != nil && info.Page; {
 	case isPage && kind == "mark":
-		a.Mark = true
+		a.Mark, a.Text = true, rest
 	case isPage:
-		a.File = kind
+		a.File, a.Text = kind, rest
 		p.note("answer " + a.Verdict)
-	case kind == "abort" && len(rest) == 0:
-		a.Abort = true
-	case kind == "redir" && len(rest) == 1:
-		a.Redirect = rest[0]
-	case kind == "abort" || kind == "redir":
-		return fmt.Errorf("answer %s %s: unexpected %q", a.Verdict, kind, strings.Join(rest, " "))
-	case len(rest) > 1:
-		return fmt.Errorf("answer %s %s: the text has %d words without quotes: write it as one value, %q", a.Verdict, kind, len(rest),
-			strings.Join(rest, " "))
+	case kind == "abort":
+		a.Abort, a.Text = true, rest
+	case kind == "redir":
+		a.Redirect = rest
 	default:
-		status, err := strconv.Atoi(kind)
-		if err != nil || status == 0 {
-			return fmt.Errorf("answer %s: unknown value %q: want a status, redir or abort", a.Verdict, kind)
-		}
-		a.Status, a.Text = status, strings.Join(rest, "")
+		a.Status, _ = strconv.Atoi(kind) // 0 is none
+		a.Text = rest
 	}
-	if !p.global { // there it is a default for sites that have the line
-		p.checkLater(func() error { return p.merged().checkNeeded([]Answer{a}) })
-	}
+	p.head("answer " + a.Verdict)
 	p.settings.Answers = append(p.settings.Answers, a)
-	return checkAnswers(p.settings.Answers)
+	return nil
 }

@@ -48,11 +48,11 @@ func (s *Settings) checkAsked() error {
 	case name == "":
 		return nil
 	case s.Source == nil || s.Source.Kind == "":
-		return InOption(name, errors.New(name+" needs a line source that says where the proxy's site has its robots.txt: "+
+		return InOption(name, errors.New("it needs a line source that says where the proxy's site has its robots.txt: "+
 			"source url https://example.com/robots.txt, or source site with a reverse_proxy to that site after robots"))
 	case len(unseen) > 0:
-		return InOption(name, fmt.Errorf("%s: %s can't work, because the handler does not see the page or when it ends: "+
-			"remove it, or set it to off", name, unseen[0]))
+		return InOption(name, fmt.Errorf("%s can't work, because the handler does not see the page or when it ends: "+
+			"remove it, or set it to off", unseen[0]))
 	}
 	return nil
 }

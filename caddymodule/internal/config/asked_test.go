@@ -15,7 +15,7 @@ func TestForwardedRequestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"forwarded_request":    "forwarded_request takes one value, not 0",
 		"forwarded_request on": `forwarded_request "on": want off or x_forwarded or x_original`,
-		asked:                  "forwarded_request needs a line source",
+		asked:                  "forwarded_request: it needs a line source",
 		asked + "source site\nshed {\nin_flight 9\n}":                    "shed can't work",
 		asked + "source site\nmeta_robots":                               "meta_robots can't work",
 		asked + "source site\nlimit {\nat_once 2\n}":                     "at_once in limit can't work",
@@ -52,7 +52,7 @@ func TestForwardedRequestErrors(t *testing.T) {
 		t.Errorf("shed for all sites, and off here: %v", err)
 	}
 	s := &Settings{}
-	if err := s.Complete(&Settings{Steps: caddy.ModuleMap{"forwarded_request": []byte(`{"family":"x_original"}`)}}); err == nil || !strings.Contains(err.Error(), "needs a line source") {
+	if err := s.Complete(&Settings{Steps: caddy.ModuleMap{"forwarded_request": []byte(`{"family":"x_original"}`)}}); err == nil || !strings.Contains(err.Error(), "it needs a line source") {
 		t.Errorf("for all sites, without a source: %v", err)
 	}
 }

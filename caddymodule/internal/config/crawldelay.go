@@ -64,8 +64,8 @@ func (c *CrawlDelay) check() error {
 
 // crawlDelay parses the block crawl_delay.
 func (p *parser) crawlDelay(_ string, args []string) error {
-	if err := lines.OnlyBlock("crawl_delay", args, "; the delay itself is a line of robots.txt"); err != nil {
-		return err
+	if err := lines.NoValues("crawl_delay", args); err != nil {
+		return fmt.Errorf("%w; the delay itself is a line of robots.txt", err)
 	}
 	c := new(CrawlDelay)
 	p.settings.CrawlDelay = c

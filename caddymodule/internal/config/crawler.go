@@ -192,18 +192,6 @@ func (s *Settings) AddCrawlers(registry *crawler.Registry) (*crawler.Registry, e
 	return registry.With(rows...)
 }
 
-// knownRegistry returns the crawlers that are known while a Caddyfile is parsed:
-// the built-in ones, and those in the Caddyfile. complete is false if more are
-// known when the configuration is loaded.
-func (p *parser) knownRegistry() (registry *crawler.Registry, complete bool) {
-	s := p.merged()
-	registry, err := s.AddCrawlers(crawler.Builtin())
-	if err != nil {
-		return crawler.Builtin(), false // the parser of the crawler block reports it
-	}
-	return registry, s.Registry == ""
-}
-
 // CheckPurpose returns an error for a purpose that is malformed or looks like a
 // misspelt one of the registry. Other purposes are allowed, because operators
 // may define their own.

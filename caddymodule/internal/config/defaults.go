@@ -1,7 +1,7 @@
 package config
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -23,27 +23,20 @@ func switchableNames() []string {
 
 // Complete adds the defaults to the settings of a site, and checks the result.
 func (s *Settings) Complete(defaults *Settings) error {
-	if err := s.checkOff(); err != nil {
-		return err
-	}
-	own := s.Answers
+	own, err := s.Answers, s.checkOff()
 	s.AddDefaults(defaults)
-	return errors.Join(s.Check(), s.checkAsked(), s.checkNeeded(own))
+	return cmp.Or(err, s.Check(), s.checkPublish(), s.checkAsked(), s.checkNeeded(own))
 }
 
 // AddDefaults replaces the zero fields of the settings with the defaults, but for
 // those in Off, and adds the steps that are on by default. If the settings themselves
 // switch Strict on, the defaults that it overrides are left out. defaults may be nil.
 func (s *Settings) AddDefaults(defaults *Settings) {
-	if defaults != nil {
-		s.addDefaults(defaults)
+	if defaults == nil {
+		defaults = new(Settings)
 	}
-	s.Steps = s.withDefaultSteps(defaults)
-}
-
-// addDefaults is AddDefaults without the steps that are on by default.
-func (s *Settings) addDefaults(defaults *Settings) {
-	off := slices.Clone(s.Off)
+	s.Steps = s.mergedSteps(defaults)
+	off := append(slices.Clone(s.Off), "steps", "off")
 	if s.Mode != "" { // these belong to the mode
 		off = append(off, "enforced")
 	}
@@ -54,8 +47,6 @@ func (s *Settings) addDefaults(defaults *Settings) {
 	if s.Places != nil && defaults.Places != nil {
 		s.Places = s.Places.with(defaults.Places)
 	}
-	s.Steps = s.stepsWith(defaults, off)
-	off = append(off, "steps", "off")
 	own, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(defaults).Elem()
 	for i, name := range names() {
 		if to := own.Field(i); to.IsZero() && !slices.Contains(off, name) {

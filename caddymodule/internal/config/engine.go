@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -41,7 +42,7 @@ func (s *Settings) EngineSettings() (r judge.Settings, err error) {
 		r.Grace = follower.Grace()
 	}
 	var dialectErr, exemptErr error
-	r.Dialect, dialectErr = robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String()))
+	r.Dialect, dialectErr = s.dialect()
 	r.Exempt, exemptErr = exemptions(s.Exempt)
 	if c := s.CrawlDelay; c != nil {
 		r.MaxDelay, r.Burst, r.PerIP = time.Duration(c.Max), c.Burst, c.Per == countByIP
@@ -79,6 +80,7 @@ func (s *Settings) EffectiveExemptPaths() []string {
 
 // Check checks the settings alone: it reads no files and uses no network.
 func (s *Settings) Check() error {
+	_, dialectErr := s.dialect()
 	_, exemptErr := exemptions(s.Exempt)
 	return cmp.Or(
 		modes.Check("mode", s.Mode),
@@ -86,6 +88,7 @@ func (s *Settings) Check() error {
 		programs.Check("programs", s.Programs),
 		s.checkHosts(),
 		s.checkReads(),
+		dialectErr,
 		s.CrawlDelay.check(),
 		checkSteps(s.Steps, false),
 		exemptErr,
@@ -101,8 +104,19 @@ func (s *Settings) checkReads() error {
 		return fmt.Errorf("refresh %s is below 1s", time.Duration(s.Refresh))
 	case s.MaxOrigins < 0:
 		return fmt.Errorf("max_origins %d is below 1", s.MaxOrigins)
-	case On(s.Publish) && s.SourceKind() == SourceSite:
+	}
+	return nil
+}
+
+// checkPublish returns an error for Publish without a source of one file.
+func (s *Settings) checkPublish() error {
+	if On(s.Publish) && s.SourceKind() == SourceSite {
 		return errors.New("publish needs source file, inline or url: with source site, the site already serves its own robots.txt")
 	}
 	return nil
+}
+
+func (s *Settings) dialect() (robots.Dialect, error) {
+	dialect, err := robots.ParseDialect(cmp.Or(s.Dialect, robots.RFC9309.String()))
+	return dialect, lines.About("dialect:", err)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Exemption is a crawler that is never refused. In JSON, a string is short for an
@@ -63,52 +62,31 @@ func exemptions(list []Exemption) (all []judge.Exemption, err error) {
 }
 
 // exempt parses the line exempt.
-//
-// An unknown name is an error here, unless a registry may add it, which is read
-// only when the configuration is loaded.
-func (p *parser) exempt(_ string, args []string) error {
-	names, from := args, []string(nil)
-	if at := slices.Index(args, "from"); at >= 0 {
-		if names, from = args[:at], args[at+1:]; len(from) == 0 {
+func (p *parser) exempt(name string, values []string) error {
+	names, from := values, []string(nil)
+	if at := slices.Index(values, "from"); at >= 0 {
+		names, from = values[:at], values[at+1:]
+		if len(from) == 0 {
 			return errors.New("exempt: from needs at least one address or CIDR range")
 		}
 	}
-	if len(names) == 0 || slices.Contains(names, "") {
-		return errors.New("exempt needs at least one value: the name of a crawler")
+	for _, name := range names {
+		p.head("exempt " + name)
+		p.settings.Exempt = append(p.settings.Exempt, Exemption{Name: name, From: from})
 	}
-	for i, name := range names {
-		switch _, err := caddyhttp.CIDRExpressionToPrefix(name); {
-		case err == nil:
-			return fmt.Errorf("exempt: write the name of the crawler, and from, before the addresses: exempt %s from %s",
-				cmp.Or(strings.Join(names[:i], " "), "NAME"), strings.Join(names[i:], " "))
-		case strings.HasPrefix(name, "/"):
-			return fmt.Errorf("exempt %s: it takes crawlers; write exempt_paths %s", name, name)
-		}
-	}
-	added := words.Map(names, func(name string) Exemption { return Exemption{Name: name, From: from} })
-	if _, err := exemptions(added); err != nil {
-		return err
-	}
-	p.settings.Exempt = append(p.settings.Exempt, added...)
-	p.checkNames(func(registry *crawler.Registry) error { return CheckExempt(added, registry) })
-	return nil
+	return lines.List(&names)(name, names)
 }
 
-// CheckExempt returns an error for a name that no crawler of the registry has,
+// checkExempt returns an error for a name that no crawler of the registry has,
 // and that is not the name of a probe.
-func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
+func checkExempt(exempt []Exemption, registry *crawler.Registry) error {
 	for _, x := range exempt {
 		var id crawler.Identity
 		registry.Matcher(nil).Identify(x.Name, &id)
-		if registry.Lookup(x.Name) != nil || id.Class() == crawler.Probe && strings.EqualFold(id.At(0).Token, x.Name) {
-			continue
+		isProbe := id.Class() == crawler.Probe && strings.EqualFold(id.At(0).Token, x.Name)
+		if err := registry.CheckName("exempt", x.Name, false); err != nil && !isProbe {
+			return inOption("exempt "+x.Name, fmt.Errorf("%w; a program of your own needs a crawler block, and addresses stand behind from", err))
 		}
-		var known []string
-		for row := range registry.All() {
-			known = append(append(known, row.Tokens()...), row.Name)
-		}
-		return fmt.Errorf("exempt %q: no crawler has this name or token%s; add a crawler of your own with a crawler block", x.Name,
-			lines.Suggestion(x.Name, slices.Values(known)))
 	}
 	return nil
 }
@@ -116,24 +94,9 @@ func CheckExempt(exempt []Exemption, registry *crawler.Registry) error {
 // CheckNames returns an error for a name in exempt, in enforce or in a step that
 // the registry does not have.
 func (s *Settings) CheckNames(registry *crawler.Registry) error {
-	err := cmp.Or(CheckExempt(s.Exempt, registry), registry.CheckNames("enforce", s.Enforced...))
-	for _, named := range loaded[step.Named](s) {
-		err = cmp.Or(err, named.CheckNames(registry))
+	err := cmp.Or(checkExempt(s.Exempt, registry), inOption("enforce", registry.CheckNames("enforce", s.Enforced...)))
+	for name, named := range loaded[step.Named](s) {
+		err = cmp.Or(err, inOption(name, named.CheckNames(registry)))
 	}
 	return err
-}
-
-// checkDefaultNames returns an error if an exempt crawler of the global option is
-// not known here, because the crawler blocks of the site replace those of the
-// global option.
-func (p *parser) checkDefaultNames() error {
-	if p.defaults == nil || p.settings.Crawlers == nil || p.settings.Exempt != nil || slices.Contains(p.settings.Off, "exempt") {
-		return nil
-	}
-	registry, complete := p.knownRegistry()
-	if err := CheckExempt(p.defaults.Exempt, registry); err != nil && complete {
-		return fmt.Errorf("the crawler blocks of this site replace all of those of the global option robots, and the global %w. "+
-			"Repeat the global crawler block here, or write exempt off", err)
-	}
-	return nil
 }

@@ -80,9 +80,10 @@ var globalLines = []string{"max_memory", "persist", "metrics"}
 // ParseGlobal parses the global option robots.
 func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
 	g, defaults := new(Global), new(Settings)
-	p := &parser{Parser: lines.Parser{Dispenser: d}, settings: defaults, global: true}
+	p := newParser(d, defaults)
+	p.global = true
 	known := lines.Table{
-		"max_memory": lines.One(g.maxMemory), "persist": p.names("persist", lines.One(g.persist)), "metrics": g.metrics,
+		"max_memory": lines.One(g.maxMemory), "persist": p.noted("persist", lines.Text(&g.Persist)), "metrics": g.metrics,
 	}
 	for _, name := range step.Names(true) {
 		known[name] = p.step
@@ -132,15 +133,6 @@ func (g *Global) maxMemory(_, value string) error {
 		return fmt.Errorf("max_memory: %q is not a size from 16MiB to 1TiB: write it as 64MiB", value)
 	}
 	g.MaxMemory = int64(size)
-	return nil
-}
-
-// persist parses the line persist.
-func (g *Global) persist(_, file string) error {
-	if file == "" {
-		return errors.New("persist: the file's name is empty")
-	}
-	g.Persist = file
 	return nil
 }
 

@@ -10,15 +10,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // mode parses the block mode.
 func (p *parser) mode(name string, values []string) error {
 	s := p.settings
-	if len(values) > 1 && slices.Contains(modes, values[0]) {
-		return fmt.Errorf("mode: %s belongs into a block: %s", values[1], lines.Example("mode "+values[0], strings.Join(values[1:], " ")))
-	}
 	if err := lines.Choice(&s.Mode, modes)(name, values); err != nil {
 		return err
 	}
@@ -27,35 +23,10 @@ func (p *parser) mode(name string, values []string) error {
 			if s.Mode != ModeMonitor {
 				return errors.New("enforce is for mode monitor: mode enforce refuses the requests of all crawlers")
 			}
-			p.checkNames(func(registry *crawler.Registry) error { return registry.CheckNames("enforce", values...) })
+			p.head("enforce")
 			return lines.List(&s.Enforced)(name, values)
 		},
 	}, nil)
-}
-
-// merged returns the settings with the defaults of the global option.
-func (p *parser) merged() *Settings {
-	s := *p.settings
-	s.AddDefaults(p.defaults)
-	return &s
-}
-
-// checkLater calls check after the whole block is parsed. Its error gets the place
-// of this line.
-func (p *parser) checkLater(check func() error) {
-	here := *p.Dispenser
-	p.later = append(p.later, func() error { return lines.Place(&here, check()) })
-}
-
-// checkNames is checkLater for names of crawlers. It does not call check if a
-// registry may add names, which is read only when the configuration is loaded.
-func (p *parser) checkNames(check func(*crawler.Registry) error) {
-	p.checkLater(func() error {
-		if registry, complete := p.knownRegistry(); complete {
-			return check(registry)
-		}
-		return nil
-	})
 }
 
 // ModeOff is the value of HostMode.Mode for hosts that the handler leaves alone.
@@ -175,5 +146,5 @@ func (p *parser) host(_ string, values []string) error {
 		return errHost
 	}
 	p.settings.Hosts = append(p.settings.Hosts, HostMode{values[:last:last], values[last]})
-	return p.settings.checkHosts()
+	return nil
 }

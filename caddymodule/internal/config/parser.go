@@ -1,9 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -11,42 +10,43 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
-
-func init() {
-	lines.KnowSite(slices.Collect(maps.Keys((&parser{settings: new(Settings)}).core()))...)
-	lines.KnowProcess(globalLines...)
-	lines.KnowBlock("crawl_delay", "max", "burst", "per", "max_entries")
-	lines.KnowBlock("crawler NAME", "user_agents", "robots", "operator", "purpose", "class", "run_by", "star", "crawl_delay", "verify")
-}
 
 // parser parses the block of the directive robots, or that of the global option.
 type parser struct {
 	lines.Parser
 	settings *Settings
-	defaults *Settings                    // those of the global option; nil without
-	global   bool                         // the block is that of the global option
-	later    []func() error               // checks that need the whole block
-	steps    map[string]caddyfile.Segment // the lines of steps, by name
-	process  caddy.ModuleMap              // the steps for the process
+	defaults *Settings                       // those of the global option; nil without
+	global   bool                            // the block is that of the global option
+	heads    map[string]*caddyfile.Dispenser // the lines that errors are about, by option
+	segments map[string]caddyfile.Segment    // the lines of steps, by name
+	steps    map[string]step.Step            // as their lines have set them up
+	process  caddy.ModuleMap                 // the steps for the process
 }
 
 // Parse parses the block of the directive robots. The defaults are those of the
 // global option, nil without. Parse checks the settings together with the
 // defaults, and returns the settings without them.
 func Parse(d *caddyfile.Dispenser, defaults *Settings) (s Settings, err error) {
-	p := &parser{Parser: lines.Parser{Dispenser: d}, settings: &s, defaults: defaults}
+	p := newParser(d, &s)
+	p.defaults = defaults
 	err = p.directive(p.site())
 	return s, err
+}
+
+func newParser(d *caddyfile.Dispenser, settings *Settings) *parser {
+	return &parser{
+		Parser: lines.Parser{Dispenser: d}, settings: settings, heads: make(map[string]*caddyfile.Dispenser),
+		segments: make(map[string]caddyfile.Segment), steps: make(map[string]step.Step),
+	}
 }
 
 // directive parses the block of a directive or of a global option, and checks
 // its settings.
 func (p *parser) directive(known lines.Table) error {
-	knowSteps()
 	if err := p.words(); err != nil {
 		return err
 	}
@@ -56,33 +56,50 @@ func (p *parser) directive(known lines.Table) error {
 			repeatable = append(repeatable, name)
 		}
 	}
-	if err := p.Block(known, nil, repeatable...); err != nil {
+	if err := p.Block(known, p.settings.Check, repeatable...); err != nil {
 		return err
 	}
 	if err := p.unmarshalSteps(); err != nil {
 		return err
 	}
-	for _, check := range p.later {
-		if err := check(); err != nil {
-			return err
+	return p.place(p.check())
+}
+
+// check checks the settings with the defaults of the global option. A registry may add
+// crawlers that are known only when the configuration is loaded; without one, names are
+// checked too.
+func (p *parser) check() error {
+	merged, err := *p.settings, p.settings.checkOff()
+	if p.global {
+		err = cmp.Or(err, merged.checkPublish())
+	} else {
+		err = cmp.Or(err, merged.Complete(p.defaults))
+	}
+	if err != nil || merged.Registry != "" {
+		return err
+	}
+	registry, err := merged.AddCrawlers(crawler.Builtin())
+	for name, s := range p.steps {
+		if named, ok := s.(step.Named); ok && err == nil { // which knows the places of names
+			err = inOption(name, named.CheckNames(registry))
 		}
 	}
-	return lines.Place(p.Dispenser, errors.Join(p.settings.checkOff(), p.checkDefaultNames(), p.settings.Check()))
+	return cmp.Or(err, merged.CheckNames(registry))
+}
+
+// place adds the place of the line that an error is about.
+func (p *parser) place(err error) error {
+	var about optionError
+	if errors.As(err, &about) && p.heads[about.option] != nil {
+		return lines.Place(p.heads[about.option], err)
+	}
+	return lines.Place(p.Dispenser, err)
 }
 
 // site returns the lines of the directive robots.
 func (p *parser) site() lines.Table {
-	known := p.core()
-	for _, name := range step.Names(false) {
-		known[name] = p.orOff(name, p.step)
-	}
-	return known
-}
-
-// core returns the lines of the directive robots that belong to no step.
-func (p *parser) core() lines.Table {
 	s := p.settings
-	return lines.Table{
+	known := lines.Table{
 		"source":         p.source,
 		"refresh":        lines.Duration(&s.Refresh, time.Second),
 		"on_error":       lines.Choice(&s.OnError, errorActions),
@@ -90,7 +107,7 @@ func (p *parser) core() lines.Table {
 		"publish":        lines.OnOff(&s.Publish),
 		"mode":           p.mode,
 		"host":           p.orOff("hosts", p.host),
-		"dialect":        lines.One(p.dialect),
+		"dialect":        lines.Text(&s.Dialect),
 		"exempt":         p.orOff("exempt", p.exempt),
 		"exempt_paths":   lines.List(&s.ExemptPaths, judge.CheckPathPattern),
 		"http_clients":   lines.OnOff(&s.HTTPClients),
@@ -99,7 +116,7 @@ func (p *parser) core() lines.Table {
 		"strict":         lines.OnOff(&s.Strict),
 		"forwarded_host": lines.OnOff(&s.ForwardedHost),
 		"crawler":        lines.One(p.crawler),
-		"registry":       p.orOff("registry", p.names("registry", lines.One(p.registry))),
+		"registry":       p.orOff("registry", p.noted("registry", lines.One(p.registry))),
 		"answer":         p.orOff("answers", p.answer),
 		"paths":          p.orOff("paths", p.paths),
 		"crawl_delay":    p.crawlDelay,
@@ -107,13 +124,10 @@ func (p *parser) core() lines.Table {
 		"noindex_lines":  lines.OnOff(&s.NoindexLines),
 		"signals":        lines.OnOff(&s.Signals),
 	}
-}
-
-// dialect parses the line dialect.
-func (p *parser) dialect(_, value string) error {
-	p.settings.Dialect = value
-	_, err := robots.ParseDialect(value)
-	return lines.About("dialect:", err)
+	for _, name := range step.Names(false) {
+		known[name] = p.orOff(name, p.step)
+	}
+	return known
 }
 
 // xRobotsTag parses the line x_robots_tag.

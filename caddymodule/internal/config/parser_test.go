@@ -1,7 +1,6 @@
 package config
 
 import (
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,7 +25,6 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"policy {\nhidden secret\n}":                       "its path must start with / or *, and have no white space",
 		"policy {\nlicense a b\n}":                         "license takes one value, not 2",
 		"policy no-ai\npolicy no-ai":                       "policy is given twice",
-		"policy {\ndelay seo 10s\n}":                       "delay is no line of this block: write limit for what all crawlers together may request, or Crawl-delay and Request-rate in robots.txt, at Testfile:3",
 		"policy no-training {\nallow GPTBott\n}":           "did you mean GPTBot?",
 		"answer disallowed":                                "want a verdict (challenge, disallowed, hidden, impostor, pending, shed, throttled, unavailable)",
 		"challenge":                                        "challenge needs the paths of pages, such as challenge /blame/* /search*, or the word disallowed, at Testfile:2",
@@ -40,39 +38,25 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"challenge /x {\nfor 25h\n}":                       "challenge for 25h0m0s is not between 10m0s and 24h0m0s",
 		"challenge /x {\nbetween 1m\n}":                    `unknown subdirective "between"`,
 		"challenge /x\nchallenge /y":                       "challenge is given twice",
-		"answer challenge mark x":                          "unexpected \"x\"",
-		"deny GPTBot":                                      "deny is no line of this block: write it into the block of policy: policy {\n\tdeny GPTBot\n}, at Testfile:2",
-		"disallow /x":                                      "disallow is no line of this block: write Disallow into robots.txt, or deny into the block of policy",
-		"rate_limit 5":                                     "write limit for what all crawlers",
-		"policy no-training deny X":                        "policy: deny belongs into a block: policy no-training {\n\tdeny X\n}, at Testfile:2",
+		"answer challenge mark x":                          "want the file of the page, or mark",
+		"deny GPTBot":                                      `unknown subdirective "deny": this block has answer, challenge, `,
+		"policy no-training deny X":                        `unknown preset "deny"`,
 		"source inline \"User-agent: *\\nDisallow: /x\"":   "\\n does not begin a new line in a Caddyfile: break the line in the file, after \"source inline <<TXT\", at Testfile:2",
 		"source inline \"User-agent: *\nDisallow: /x\\n\"": "does not begin a new line",
 		"host a.test":                                      "host: want names or patterns of hosts, and then off, monitor or enforce",
 		"host * off":                                       "host \"*\": write the hosts",
 		"host a.test off\nhost A.test. monitor":            "host a.test is given twice, at Testfile:3",
-		"mode monitor enforce GPTBot":                      "mode: enforce belongs into a block: mode monitor {\n\tenforce GPTBot\n}",
 		"verify on":                                        "verify on: write verify alone",
-		"suspects":                                         "suspects is no line of this block: write the paths of pages to challenge, and the trap into its block",
-		"hidden /secret":                                   "policy {\n\thidden …\n}, at Testfile:2",
-		"all 30/1m":                                        "write it into the block of limit: limit {\n\tall 30/1m\n}, at Testfile:2",
-		"limit /a 30/1m":                                   "limit: 30/1m belongs into a block: limit /a {\n\tall 30/1m\n}, at Testfile:2",
-		"limit all 30/1m":                                  "limit {\n\tall 30/1m\n}",
-		"limit {\npolicy no-ai\n}":                         "policy is no line of this block: write it beside the lines of robots, and not into their blocks, at Testfile:3",
-		"challenge /x 20/1m":                               "challenge /x {\n\tover 20/1m\n}",
-		"shed in_flight 64":                                "shed: in_flight belongs into a block: shed {\n\tin_flight 64\n}",
-		"crawler Foo verify dns x.test":                    "crawler Foo {\n\tverify dns x.test\n}",
+		"hidden /secret":                                   `unknown subdirective "hidden": this block has answer, `,
+		"limit /a 30/1m":                                   `limit: path pattern "30/1m" must start with / or *`,
+		"limit {\npolicy no-ai\n}":                         `unknown subdirective "policy": this block has all, at_once, each, each_at_once, except, hosts, include, at Testfile:3`,
+		"challenge /x 20/1m":                               `challenge: path pattern "20/1m" must start with / or *`,
+		"shed in_flight 64":                                `shed: unexpected "in_flight": it takes its options in a block`,
+		"crawler Foo verify dns x.test":                    "crawler takes one value, not 4",
 		"crawl_delay 10":                                   "the delay itself is a line of robots.txt, at Testfile:2",
-		"Disallow: /x":                                     "Disallow: is no line of this block: it is a line of robots.txt",
-		"crawl-delay 5":                                    "it is a line of robots.txt",
-		"monitor":                                          "write mode monitor",
-		"noindex *.pdf":                                    "x_robots_tag *.pdf noindex",
-		"allowlist GPTBot":                                 "write exempt for crawlers",
-		"source robots.txt":                                "source file robots.txt",
-		"exempt GPTBot 192.0.2.1":                          "exempt GPTBot from 192.0.2.1",
-		"exempt /feed.xml":                                 "write exempt_paths /feed.xml",
-		"source /etc/robots.txt":                           "write the kind before the path: source file /etc/robots.txt",
-		"source https://example.com/r.txt":                 "source url https://example.com/r.txt",
-		"exempt 192.0.2.1":                                 "write the name of the crawler, and from, before the addresses: exempt NAME from 192.0.2.1",
+		"source robots.txt":                                `source "robots.txt": want site, file, inline or url`,
+		"exempt GPTBot 192.0.2.1":                          `the registry has no crawler "192.0.2.1"`,
+		"exempt /feed.xml":                                 `"/feed.xml" is a path`,
 		"answer denied 403":                                `answer "denied": want challenge, disallowed`,
 		"answer disallowed 200":                            "answer disallowed 200: want the status 4xx other than 429",
 		"answer disallowed 429":                            "want the status 4xx other than 429",
@@ -84,12 +68,12 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"answer unavailable 500":                           "want the status 503",
 		"answer hidden 403":                                "want the status 404 or 410",
 		"answer hidden redir /x":                           "want the status 404 or 410",
-		"answer disallowed redir":                          "answer disallowed redir",
+		"answer disallowed redir":                          "want one of a status, redir URL and abort",
 		"answer disallowed redir mailto:x@y":               "want an http or https URL",
 		"answer disallowed redir relative":                 "want an http or https URL",
-		"answer disallowed soon":                           `unknown value "soon": want a status, redir or abort`,
-		"answer throttled 429 Slower, please.":             `answer throttled 429: the text has 2 words without quotes: write it as one value, "Slower, please.", at Testfile:2`,
-		"answer disallowed redir /a b":                     `answer disallowed redir: unexpected "/a b"`,
+		"answer disallowed soon":                           "want one of a status, redir URL and abort",
+		"answer throttled 429 Slower, please.":             "a text is one value, in quotes, at Testfile:2",
+		"answer disallowed redir /a b":                     "a text is one value, in quotes",
 		"answer hidden 404\nanswer hidden 410":             "answer hidden is given twice, at Testfile:3",
 	} {
 		_, err := Parse(caddyfile.NewTestDispenser("robots {\n"+text+"\n}"), nil)
@@ -99,34 +83,6 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "secret") {
 			t.Errorf("the error shows a hidden path: %v", err)
 		}
-	}
-}
-
-// A line of a block that stands beside the block is an error which names the block. The
-// syntax of the directive has all lines.
-func TestLinesOfBlocksAreNamed(t *testing.T) {
-	source, err := os.ReadFile("../../caddyfile.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for line := range strings.Lines(string(source)) {
-		rest, inBlock := strings.CutPrefix(line, "//\t\t\t")
-		if !inBlock {
-			continue
-		}
-		word := strings.Fields(rest)[0]
-		if _, ok := (&parser{settings: new(Settings)}).site()[word]; ok {
-			continue
-		}
-		n++
-		_, err := Parse(caddyfile.NewTestDispenser("robots {\n"+word+" x\n}"), nil)
-		if err == nil || !strings.Contains(err.Error(), word+" is no line of this block: write ") || !strings.Contains(err.Error(), "the block of ") {
-			t.Errorf("%s: %v", word, err)
-		}
-	}
-	if n < 15 {
-		t.Errorf("the syntax has %d lines of blocks", n)
 	}
 }
 
@@ -172,13 +128,12 @@ func TestOff(t *testing.T) {
 // A value behind robots stands for the line of a step, also beside a block.
 func TestWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"robots no-training":                          "",
-		"robots no-ai {\nmode monitor\n}":             "",
-		"robots no-trainig":                           `unexpected "no-trainig": robots takes no-training or no-ai, and its options in a block, at Testfile:1`,
-		"robots no-ai no-training":                    `unexpected "no-training": robots takes one value, and its options in a block, at Testfile:1`,
-		"robots no-ai {\npolicy {\ndeny seo\n}\n}":    "policy is given twice: behind robots, and in its block, at Testfile:2",
-		"robots no-ai {\npolicy off\n}":               "policy is off, and is also given",
-		"robots {\nmode monitor {\nno-training\n}\n}": "write robots no-training",
+		"robots no-training":                       "",
+		"robots no-ai {\nmode monitor\n}":          "",
+		"robots no-trainig":                        `unexpected "no-trainig": robots takes no-training or no-ai, and its options in a block, at Testfile:1`,
+		"robots no-ai no-training":                 `unexpected "no-training": robots takes no-training or no-ai, and its options in a block, at Testfile:1`,
+		"robots no-ai {\npolicy {\ndeny seo\n}\n}": "policy is given twice: behind robots, and in its block, at Testfile:2",
+		"robots no-ai {\npolicy off\n}":            "policy is off, and is also given",
 	} {
 		s, err := Parse(caddyfile.NewTestDispenser(text), nil)
 		if want == "" && (err != nil || s.Steps["policy"] == nil || s.Places["policy"] != "Testfile:1") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

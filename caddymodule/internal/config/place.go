@@ -26,10 +26,15 @@ func (e optionError) Unwrap() error { return e.error }
 // InOption returns an error that begins with the option that it is about; nil if err is nil,
 // and err if it is about an option already.
 func InOption(option string, err error) error {
+	return inOption(option, lines.About(option+":", err))
+}
+
+// inOption is InOption without the name of the option in the error.
+func inOption(option string, err error) error {
 	if about := (optionError{}); err == nil || errors.As(err, &about) {
 		return err
 	}
-	return optionError{option, fmt.Errorf("%s: %w", option, err)}
+	return optionError{option, err}
 }
 
 // Resolve replaces the placeholders in the value of an option. One without a value is an
@@ -65,16 +70,23 @@ func (p Places) with(o Places) Places {
 	return all
 }
 
+// head makes the line that is parsed the place of errors about an option.
+func (p *parser) head(option string) {
+	here := *p.Dispenser
+	p.heads[option] = &here
+}
+
 // note notes the place of the line that is parsed as that of an option.
 func (p *parser) note(option string) {
+	p.head(option)
 	if p.settings.Places == nil {
 		p.settings.Places = make(Places)
 	}
 	p.settings.Places[option] = fmt.Sprintf("%s:%d", filepath.Base(p.File()), p.Line())
 }
 
-// names notes the place of a line whose value is a file or a URL, and parses it.
-func (p *parser) names(option string, parse lines.Line) lines.Line {
+// noted notes the place of a line whose value is a file or a URL, and parses it.
+func (p *parser) noted(option string, parse lines.Line) lines.Line {
 	return func(name string, values []string) error {
 		p.note(option)
 		return parse(name, values)

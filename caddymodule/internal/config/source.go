@@ -153,10 +153,6 @@ func (p *parser) source(_ string, args []string) error {
 	switch value, takes := values[s.Kind]; {
 	case s.Kind == SourceSite && len(args) > 1:
 		return errors.New("source site takes no value")
-	case strings.HasPrefix(s.Kind, "http") && len(args) == 1:
-		return fmt.Errorf("source: write the kind before the URL: source url %s", s.Kind)
-	case strings.ContainsAny(s.Kind, "/.") && len(args) == 1:
-		return fmt.Errorf("source: write the kind before the path: source file %s", s.Kind)
 	case s.Kind != SourceSite && !takes:
 		return fmt.Errorf("source %q: want site, file, inline or url", s.Kind)
 	case takes && (len(args) != 2 || args[1] == "" && s.Kind != SourceInline):

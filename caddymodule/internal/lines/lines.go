@@ -3,6 +3,7 @@
 package lines
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -48,14 +49,10 @@ func (p *Parser) Block(lines Table, check func() error, repeatable ...string) er
 		name := p.Val()
 		parse, ok := lines[name]
 		switch {
-		case !ok && slices.Contains(process, name):
-			return placed{p.Errf("%s is for the whole process: write it in the global option robots, at the top of the Caddyfile", name)}
 		case !ok:
-			at := *p.Dispenser
-			if advice := misplaced(name, p.RemainingArgs()); advice != "" {
-				return placed{at.Errf("%s is no line of this block: %s", name, advice)}
-			}
-			return placed{p.Errf("unknown subdirective %q%s", name, Suggestion(name, slices.Values(slices.Sorted(maps.Keys(lines)))))}
+			names := slices.Sorted(maps.Keys(lines))
+			return placed{p.Errf("unknown subdirective %q%s", name,
+				cmp.Or(Suggestion(name, slices.Values(names)), ": this block has "+strings.Join(names, ", ")))}
 		case seen[name] && !slices.Contains(repeatable, name):
 			return placed{p.Errf("%s is given twice", name)}
 		}
@@ -123,9 +120,6 @@ func Choice(field *string, allowed Choices) Line {
 // One returns a parser of a line with one value.
 func One(set func(name, value string) error) Line {
 	return func(name string, values []string) error {
-		if err := InBlock(name, values); err != nil {
-			return err
-		}
 		if len(values) != 1 {
 			return fmt.Errorf("%s takes one value, not %d", name, len(values))
 		}
@@ -158,6 +152,14 @@ func Number(field *int, most int) Line {
 		*field = v
 		return nil
 	})
+}
+
+// NoValues returns an error if there are values. It is for a line that has only a block.
+func NoValues(name string, values []string) error {
+	if len(values) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: unexpected %q: it takes its options in a block", name, values[0])
 }
 
 // Text returns a parser of one value that is not empty.

@@ -89,7 +89,7 @@ func (*Challenge) CaddyModule() caddy.ModuleInfo {
 // Info implements step.Step.
 func (*Challenge) Info() step.Info {
 	return step.Info{
-		Stage: step.Check, Example: "challenge /PATH", Lines: []string{"over", "for", "trap", "always", "except"}, NeedsResponse: true, Enforces: true,
+		Stage: step.Check, NeedsResponse: true, Enforces: true,
 		Matches: []string{"stranger"}, Replaces: watch, Placeholders: []string{referencePlaceholder, trapPlaceholder},
 		Logged: []string{referencePlaceholder},
 	}
@@ -107,9 +107,6 @@ func (*Challenge) Info() step.Info {
 func (c *Challenge) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
 	head, paths := *d, d.RemainingArgs()
-	if err := lines.InBlockOrRate("challenge", "over", paths); err != nil {
-		return lines.Place(&head, err)
-	}
 	if len(paths) == 1 && paths[0] == disallowed {
 		c.Disallowed = true
 	} else {
@@ -227,7 +224,7 @@ func (c *Challenge) Join(site step.Site) error {
 		return err
 	}
 	c.place = &judge.Place{Layer: Layer, Text: settings.Name}
-	c.place.File, c.place.Line = site.Place()
+	c.place.File, c.place.Line = site.File, site.Line
 	memory, release := shared.Get("challenge", NewMemory)
 	c.release = append(c.release, release)
 	c.check = New(memory, settings, site.Key)
@@ -239,7 +236,7 @@ func (c *Challenge) Join(site step.Site) error {
 func (c *Challenge) Start() {
 	storage, store := c.site.Storage(), c.site.Store()
 	_, release := shared.Get(fmt.Sprintf("challenge keys %p %p", storage, store), func() *keeping {
-		return c.check.memory.keep(storage, store, c.site.Log().Named("challenge"))
+		return c.check.memory.keep(storage, store, c.site.Log.Named("challenge"))
 	})
 	c.release = append(c.release, release)
 }

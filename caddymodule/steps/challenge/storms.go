@@ -47,7 +47,7 @@ func (*Storms) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*Storms) Info() step.Info {
-	return step.Info{Stage: step.Check, Example: watch, Default: true, NeedsResponse: true}
+	return step.Info{Stage: step.Check, Default: true, NeedsResponse: true}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:

@@ -70,7 +70,6 @@ func (b *Dashboard) Provision(ctx caddy.Context) error {
 		return err
 	}
 	b.ctx, b.reporter = ctx, app.(step.App).Reporter()
-	app.(step.App).CountAtEnd()
 	return b.validate()
 }
 
@@ -103,7 +102,7 @@ func (b *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhtt
 	}
 	// It is not counted: an open page sends twenty requests a minute, and its User-Agent may
 	// be that of a robot.
-	step.Uncount(r)
+	caddyhttp.SetVar(r.Context(), step.Uncounted, true)
 	return ServeHTTP(w, r, b.reporter, scope)
 }
 

@@ -42,7 +42,7 @@ func (*Federation) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*Federation) Info() step.Info {
-	return step.Info{Stage: step.Federate, Example: "federation", Default: true, NeedsResponse: true}
+	return step.Info{Stage: step.Federate, Default: true, NeedsResponse: true}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:
@@ -58,7 +58,7 @@ func (*Federation) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Join implements step.Step.
 func (f *Federation) Join(site step.Site) error {
-	f.budgets = site.Budgets()
+	f.budgets = site.Budgets
 	return nil
 }
 
@@ -96,14 +96,14 @@ func (f *Federation) Wrap(next step.Decide) step.Decide {
 		}
 		next(x)
 		if x.Decision.Action == judge.Pass {
-			*refusals.Of(x), x.MayChange = refusal, true
+			*refusals.Of(x) = refusal
 		}
 	}
 }
 
 // Serves implements step.Server.
 func (*Federation) Serves(x *step.Exchange) bool {
-	return x.MayChange && refusals.Of(x).Action != judge.Pass
+	return x.Decision.Action == judge.Pass && refusals.Of(x).Action != judge.Pass
 }
 
 // Serve implements step.Server. If the answer is not a document, the refusal takes its

@@ -37,7 +37,7 @@ func (r *redis) start(f *Fleet) {
 		return
 	}
 	r.steps = append(r.steps, f)
-	r.log.Set(metrics.Limited(f.site.Log(), logLines))
+	r.log.Set(metrics.Limited(f.site.Log, logLines))
 	if r.began {
 		return
 	}

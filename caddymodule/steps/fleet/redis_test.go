@@ -11,20 +11,16 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// site is a step.Site.
-type site struct{ step.Site }
-
-func (site) Hosts() []string  { return []string{"example.com"} }
-func (site) Log() *zap.Logger { return zap.NewNop() }
-
-func (site) Budgets() *throttle.Memory { return throttle.NewMemory(10) }
+var site = step.Site{
+	Hosts: func() []string { return []string{"example.com"} }, Log: zap.NewNop(), Budgets: throttle.NewMemory(10),
+}
 
 // The steps of several configurations share a connection, which ends with the last of them.
 func TestClosedConnectionsLeaveNoGoroutines(t *testing.T) {
 	current := goleak.IgnoreCurrent()
 	steps := []*Fleet{{URL: "redis://127.0.0.1:1"}, {URL: "redis://127.0.0.1:1"}}
 	for _, f := range steps {
-		if err := f.Join(site{}); err != nil {
+		if err := f.Join(site); err != nil {
 			t.Fatal(err)
 		}
 		if r := f.Limiter().Take(t.Context(), time.Now(), nil); !r.OK {

@@ -68,7 +68,7 @@ func (*Fleet) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*Fleet) Info() step.Info {
-	return step.Info{Example: "fleet URL", Lines: []string{"instances", "prefix", "deadline"}}
+	return step.Info{}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:
@@ -135,7 +135,7 @@ func (f *Fleet) Join(site step.Site) error {
 	if err := f.parse(); err != nil {
 		return err
 	}
-	f.redis = shared.Use(&f.User, "fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets()) })
+	f.redis = shared.Use(&f.User, "fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets) })
 	return nil
 }
 

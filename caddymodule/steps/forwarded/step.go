@@ -48,7 +48,7 @@ func (*ForwardedRequest) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*ForwardedRequest) Info() step.Info {
-	return step.Info{Example: "forwarded_request", Asked: true}
+	return step.Info{Asked: true}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:
@@ -80,7 +80,7 @@ func (f *ForwardedRequest) Join(site step.Site) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	for answer, to := range site.Redirects() {
+	for answer, to := range site.Redirects {
 		if f.Family == byOriginal {
 			return fmt.Errorf("forwarded_request x_original: answer %s can't redirect, because nginx gets a 403: "+
 				"redirect in the configuration of nginx", answer)
@@ -90,7 +90,7 @@ func (f *ForwardedRequest) Join(site step.Site) error {
 				"write a full URL, because Traefik adds the address of this server to a path", answer, to)
 		}
 	}
-	f.site, f.reader = site, newReader(f.Family, site.Log())
+	f.site, f.reader = site, newReader(f.Family, site.Log)
 	return nil
 }
 

@@ -9,15 +9,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
-// site is one with answers that redirect.
-type site struct {
-	step.Site
-	redirects map[string]string
-}
-
-func (s site) Redirects() map[string]string { return s.redirects }
-func (s site) Log() *zap.Logger             { return zap.NewNop() }
-
 // A redirect that the client of the proxy would not get is an error, and a family that there
 // is not.
 func TestJoin(t *testing.T) {
@@ -26,9 +17,9 @@ func TestJoin(t *testing.T) {
 		{byForwarded, "https://example.com/terms", ""}, {byForwarded, "{http.request.scheme}://example.com/terms", ""},
 		{byForwarded, "/terms", "write a full URL"}, {byOriginal, "https://example.com/terms", "answer disallowed can't redirect"},
 	} {
-		s := site{redirects: map[string]string{}}
+		s := step.Site{Redirects: map[string]string{}, Log: zap.NewNop()}
 		if tt.redirect != "" {
-			s.redirects["disallowed"] = tt.redirect
+			s.Redirects["disallowed"] = tt.redirect
 		}
 		err := (&ForwardedRequest{Family: tt.family}).Join(s)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

@@ -34,7 +34,7 @@ func (*Grace) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*Grace) Info() step.Info {
-	return step.Info{Stage: step.Identify, Example: "grace", Default: true}
+	return step.Info{Stage: step.Identify, Default: true}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:
@@ -47,7 +47,7 @@ func (g *Grace) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		return d.Errf("grace takes one value, not %d", len(args))
 	}
 	g.Crawlers = args[0]
-	if err := g.Join(nil); err != nil {
+	if err := g.Join(step.Site{}); err != nil {
 		return d.WrapErr(err)
 	}
 	return nil

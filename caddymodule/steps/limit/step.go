@@ -61,8 +61,7 @@ func (*Limits) CaddyModule() caddy.ModuleInfo {
 // Info implements step.Step.
 func (*Limits) Info() step.Info {
 	return step.Info{
-		Stage: step.Limit, Example: "limit", Lines: []string{"all", "each", "at_once", "each_at_once", "hosts", "except", "include"},
-		Repeatable: true, Enforces: true,
+		Stage: step.Limit, Repeatable: true, Enforces: true,
 	}
 }
 
@@ -91,9 +90,6 @@ func (l *Limits) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // unmarshal adds one limit.
 func (l *Limits) unmarshal(d *caddyfile.Dispenser) error {
 	one := limits.Limit{File: filepath.Base(d.File()), Line: d.Line(), Paths: d.RemainingArgs()}
-	if err := lines.InBlockOrRate("limit", "all", one.Paths); err != nil {
-		return err
-	}
 	p := lines.Parser{Dispenser: d}
 	err := p.Block(lines.Table{
 		"all": lines.Text(&one.All), "each": lines.Text(&one.Each),
@@ -146,7 +142,7 @@ type state struct {
 // Join implements step.Step.
 func (l *Limits) Join(site step.Site) error {
 	for _, one := range l.Limits {
-		isHeld := func(path string) bool { return !slices.Contains(site.ExemptPaths(), path) && path != "/robots.txt" }
+		isHeld := func(path string) bool { return !slices.Contains(site.ExemptPaths, path) && path != "/robots.txt" }
 		if len(one.Paths) > 0 && !slices.ContainsFunc(one.Paths, isHeld) {
 			return fmt.Errorf("limit %s never holds a request, because its paths are exempt", strings.Join(one.Paths, " "))
 		}
@@ -159,12 +155,12 @@ func (l *Limits) Join(site step.Site) error {
 // warn warns once for a server if nothing ends the requests of clients that take their
 // answers slowly, and that are counted as in flight until then.
 func (l *Limits) warn(site step.Site, kept *state) {
-	server := site.Server()
+	server := site.Server
 	if server == nil || l.Unseen() == "" || server.WriteIdleTimeout > 0 || server.WriteMinRate > 0 {
 		return
 	}
 	if kept.warned.Swap(server) != server {
-		site.Log().Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s` in the timeouts of the server")
+		site.Log.Warn("at_once: a client that reads its answer slowly holds its turn: set `write_idle 20s` in the timeouts of the server")
 	}
 }
 

@@ -26,7 +26,7 @@ func (*MetaRobots) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*MetaRobots) Info() step.Info {
-	return step.Info{Example: "meta_robots", NeedsResponse: true, Headers: true}
+	return step.Info{NeedsResponse: true, Headers: true}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:

@@ -35,7 +35,7 @@ func (*Notify) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*Notify) Info() step.Info {
-	return step.Info{Example: "notify URL", Repeatable: true, Process: true}
+	return step.Info{Repeatable: true, Process: true}
 }
 
 // UnmarshalCaddyfile sets up the step. Syntax:

@@ -28,9 +28,6 @@ func (p *Policy) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	head, presets := *d, d.RemainingArgs()
 	b := &block{lines.Parser{Dispenser: d, Head: head}, p, head.File()}
 	p.File, p.places = filepath.Base(b.file), map[int]caddyfile.Dispenser{head.Line(): head}
-	if err := lines.InBlock("policy", presets); err != nil {
-		return lines.Place(&head, err)
-	}
 	p.Presets = words.Map(presets, func(name string) managed.Preset { return managed.Preset{Name: name, Line: head.Line()} })
 	err := b.Block(lines.Table{
 		"deny": b.deny,
@@ -50,7 +47,7 @@ func (p *Policy) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 			}
 			return lines.List(&values)(name, values)
 		},
-	}, nil, p.Info().Lines...)
+	}, nil, "deny", "allow", "signal", "usage", "license", "hidden")
 	if err != nil {
 		return err
 	}

@@ -46,10 +46,7 @@ func (*Policy) CaddyModule() caddy.ModuleInfo {
 
 // Info implements step.Step.
 func (*Policy) Info() step.Info {
-	return step.Info{
-		Example: "policy", Lines: []string{"deny", "allow", "signal", "usage", "license", "hidden"},
-		Words: []string{"no-training", "no-ai"}, Enforces: true,
-	}
+	return step.Info{Words: []string{"no-training", "no-ai"}, Enforces: true}
 }
 
 // Join implements step.Step. What the presets can't prevent is logged.
@@ -57,7 +54,7 @@ func (p *Policy) Join(site step.Site) error {
 	p.usage = p.ContentUsage()
 	for _, use := range managed.BeyondPresets {
 		if len(p.Presets) > 0 {
-			site.Log().Info("a preset of the policy can't prevent this use", zap.String("what", use))
+			site.Log.Info("a preset of the policy can't prevent this use", zap.String("what", use))
 		}
 	}
 	return nil
@@ -67,6 +64,12 @@ func (p *Policy) Join(site step.Site) error {
 func (p *Policy) Edit(registry *crawler.Registry) (*judge.Additions, error) {
 	additions, err := p.Additions(registry)
 	return additions, p.placed(err)
+}
+
+// CheckNames implements step.Named.
+func (p *Policy) CheckNames(registry *crawler.Registry) error {
+	_, err := p.Edit(registry)
+	return err
 }
 
 // Respond implements step.Responder. It sets Content-Usage.
@@ -96,6 +99,7 @@ func (*Policy) Review(log *zap.Logger, rules *judge.Rules) {
 var (
 	_ step.Step      = (*Policy)(nil)
 	_ step.Editor    = (*Policy)(nil)
+	_ step.Named     = (*Policy)(nil)
 	_ step.Responder = (*Policy)(nil)
 	_ step.Reviewer  = (*Policy)(nil)
 )

@@ -61,7 +61,7 @@ func (*Shed) CaddyModule() caddy.ModuleInfo {
 // Info implements step.Step.
 func (*Shed) Info() step.Info {
 	return step.Info{
-		Stage: step.Shed, Example: "shed", Lines: []string{"in_flight"}, NeedsResponse: true, Enforces: true, Matches: []string{"busy"},
+		Stage: step.Shed, NeedsResponse: true, Enforces: true, Matches: []string{"busy"},
 	}
 }
 
@@ -74,7 +74,7 @@ func (s *Shed) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
 	head := *d
 	p := lines.Parser{Dispenser: d}
-	err := lines.OnlyBlock("shed", d.RemainingArgs(), "")
+	err := lines.NoValues("shed", d.RemainingArgs())
 	if err == nil {
 		err = p.Block(lines.Table{"in_flight": lines.Number(&s.InFlight, maxInFlight)}, nil)
 	}
@@ -99,7 +99,7 @@ func (s *Shed) Join(site step.Site) error {
 		return err
 	}
 	s.place = &judge.Place{Layer: Layer, Text: "shed"}
-	s.place.File, s.place.Line = site.Place()
+	s.place.File, s.place.Line = site.File, site.Line
 	loads := shared.Use(&s.User, "shed", func() *sync.Map { return new(sync.Map) })
 	s.load = sync.OnceValue(func() *Load {
 		load, _ := loads.LoadOrStore(fmt.Sprint(site.Key(), " ", s.InFlight), New(s.InFlight))

@@ -69,7 +69,7 @@ func (*Verify) CaddyModule() caddy.ModuleInfo {
 // Info implements step.Step.
 func (*Verify) Info() step.Info {
 	return step.Info{
-		Stage: step.Identify, Example: "verify", Lines: []string{"impostors", "resolver", "lists", "dns", "signatures"},
+		Stage:   step.Identify,
 		Matches: []string{"verified", "impostor"},
 	}
 }
@@ -89,7 +89,7 @@ func (v *Verify) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if len(args) > 0 && slices.Contains([]string{"on", "true", "yes"}, args[0]) {
 		return lines.Place(&head, fmt.Errorf("verify %s: write verify alone, which switches it on", args[0]))
 	}
-	if err := lines.OnlyBlock("verify", args, ""); err != nil {
+	if err := lines.NoValues("verify", args); err != nil {
 		return lines.Place(&head, err)
 	}
 	p := lines.Parser{Dispenser: d}
@@ -147,7 +147,7 @@ func (v *Verify) Join(site step.Site) error {
 }
 
 // Start implements step.Starter: the verifier uses the network from now on.
-func (v *Verify) Start() { v.verifier.Start(v.ctx.Storage(), v.site.Log().Named("verify")) }
+func (v *Verify) Start() { v.verifier.Start(v.ctx.Storage(), v.site.Log.Named("verify")) }
 
 // Verification implements step.Verifier.
 func (v *Verify) Verification() judge.Verification {
