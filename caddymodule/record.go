@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -64,9 +62,6 @@ func (x *exchange) record(d *judge.Decision) {
 		rec = &record{Decision: *d, more: more}
 		x.recorded = rec
 	}
-	if h.app.traced.Load() {
-		rec.trace(ctx)
-	}
 	if repl, ok := ctx.Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
 		switch {
 		case rec != person:
@@ -89,9 +84,6 @@ func (x *exchange) record(d *judge.Decision) {
 // not counted.
 func (x *exchange) rerecord(d *judge.Decision) {
 	x.recorded.Decision = *d
-	if x.handler.app.traced.Load() {
-		x.recorded.trace(x.HTTP.Context())
-	}
 }
 
 // recordSent adds to what record has published which robots.txt the client got, by its
@@ -105,9 +97,6 @@ func (x *exchange) recordSent(hash uint64) {
 	if rules := x.running.Origins().RulesOf(x.Request.Origin); hash == 0 && rules != nil {
 		x.recorded.sent = rules.Tag()
 	}
-	if x.handler.app.traced.Load() {
-		x.recorded.trace(x.HTTP.Context())
-	}
 }
 
 // count counts a decision for the admin API and the dashboard and, unless it is about a
@@ -117,18 +106,11 @@ func (x *exchange) count(d *judge.Decision) {
 		x.site.CountPerson(x.number)
 		return
 	}
-	x.running.decisions.Count(&x.Request, d, x.HTTP)
 	q := &x.Request
 	x.site.Count(d, &counters.Request{
 		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client,
-		UserAgents: q.UserAgents,
+		UserAgents: q.UserAgents, Log: x.running.log,
 	})
-}
-
-// trace adds the decision to the current span, as attributes with the names of
-// the placeholders.
-func (rec *record) trace(ctx context.Context) {
-	metrics.SetAttributes(ctx, fields(), rec.value)
 }
 
 // set sets a variable of the request.
@@ -171,7 +153,7 @@ var stepPlaceholders = sync.OnceValue(func() (list []string) {
 	return list
 })
 
-// fields are the placeholders in the access log and in spans, in their order.
+// fields are the placeholders in the access log, in their order.
 var fields = sync.OnceValue(func() []string {
 	list := placeholders
 	for _, name := range step.Names(false) {

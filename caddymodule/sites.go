@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
@@ -58,7 +57,7 @@ func (h *Handler) sitesOf(server *caddyhttp.Server) *serverSites {
 func (s *serverSites) count(host string, now time.Time) (site *counters.Site, pattern string, invented bool) {
 	i, pattern, invented := s.Site(host)
 	if site = s.counters[i]; invented {
-		site = site.Host(host, now)
+		site = site.Host(host)
 	}
 	return site, pattern, invented
 }
@@ -117,17 +116,5 @@ func (a *App) prefetch(ctx context.Context) {
 				origins.Prefetch(ctx, r)
 			})
 		}
-	}
-}
-
-// tracingModule is the handler that begins spans.
-const tracingModule = "http.handlers.tracing"
-
-// findTracing records whether a handler of the configuration begins spans. If
-// none does, requests save the search for a span.
-func (a *App) findTracing() {
-	traces := func(h caddyhttp.MiddlewareHandler) bool { return caddy.GetModuleID(h) == tracingModule }
-	for _, server := range routes.Servers(a.ctx) {
-		a.traced.Store(a.traced.Load() || routes.HasHandler(server, traces))
 	}
 }

@@ -1,13 +1,10 @@
 package metrics
 
 import (
-	"context"
 	"errors"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/trace"
 
 	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/release"
@@ -97,30 +94,4 @@ func (l *Live[V]) Collect(ch chan<- prometheus.Metric) {
 			ch <- prometheus.MustNewConstMetric(d, l.kind, value, labels...)
 		})
 	})
-}
-
-// attributePrefix begins the names of span attributes.
-const attributePrefix = "robots."
-
-// SetAttributes adds values to the current span, as attributes with these names.
-// Empty values are left out.
-func SetAttributes(ctx context.Context, names []string, value func(name string) any) {
-	span := trace.SpanFromContext(ctx)
-	if !span.IsRecording() {
-		return
-	}
-	attributes := make([]attribute.KeyValue, 0, len(names))
-	for _, name := range names {
-		switch v := value(name).(type) {
-		case string:
-			if v != "" {
-				attributes = append(attributes, attribute.String(attributePrefix+name, Clip(v)))
-			}
-		case int:
-			if v != 0 {
-				attributes = append(attributes, attribute.Int(attributePrefix+name, v))
-			}
-		}
-	}
-	span.SetAttributes(attributes...)
 }

@@ -168,13 +168,3 @@ func All(server *caddyhttp.Server) caddyhttp.RouteList {
 	}
 	return list
 }
-
-// HasHandler reports whether a handler of a server is one for which is returns true.
-func HasHandler(server *caddyhttp.Server, is func(caddyhttp.MiddlewareHandler) bool) bool {
-	for _, handler := range Walk(All(server)) {
-		if handler.is(is) {
-			return true
-		}
-	}
-	return false
-}
