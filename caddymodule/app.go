@@ -47,7 +47,6 @@ func init() {
 //		robots {
 //			max_memory <size>
 //			persist    <file>
-//			metrics    per_site [<max_sites>]
 //			# the lines of steps for the process, such as notify, and the subdirectives of robots, as defaults for all sites
 //		}
 //	}
@@ -147,7 +146,7 @@ func (a *App) Start() error {
 	a.counters.Start(a.persist, a.log)
 	_, octets := a.ceiling.Usage()
 	a.counters.SetRoom(octets / hostsShare)
-	a.onStop(metrics.ReportSites(a.counters.Counters, a.metricSites()))
+	a.counters.Report()
 	a.report.Begin()
 	a.onStop(a.report.End)
 	a.started = true
@@ -294,18 +293,6 @@ func (c *siteCopies) octets() (n int64) {
 		n += copies.(*origins.Copies).Octets()
 	}
 	return n
-}
-
-// defaultMetricSites is the default of the setting max_sites.
-const defaultMetricSites = 100
-
-// metricSites returns the largest number of sites that have metrics with a label
-// value of their own, 0 without metrics for each site.
-func (a *App) metricSites() int {
-	if a.Metrics == nil || !a.Metrics.PerSite {
-		return 0
-	}
-	return cmp.Or(a.Metrics.MaxSites, defaultMetricSites)
 }
 
 // Interface guards

@@ -13,8 +13,6 @@ import (
 func TestInvalidApp(t *testing.T) {
 	for _, tt := range []struct{ config, want string }{
 		{`{"max_memory": -1}`, "max_memory"},
-		{`{"metrics": {"per_site": true, "max_sites": 1001}}`, "max_sites"},
-		{`{"metrics": {"max_sites": -1}}`, "max_sites"},
 		{`{"defaults": {"mode": "sometimes"}}`, "mode"},
 	} {
 		a := new(App)

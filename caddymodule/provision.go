@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
@@ -256,7 +257,7 @@ type running struct {
 	*enforce.Engine
 	verification *judge.Verification // nil if nothing checks claims
 	unbind       func()              // ends the use of its Checker
-	decisions    *metrics.Decisions
+	log          *counters.Log
 	observer     *metrics.Reads
 	unreport     func()
 	modes        *live.Modes
@@ -279,7 +280,7 @@ func (h *Handler) newRunning(registry *crawler.Registry, modes *live.Modes, buil
 	if r.Engine, err = build(r.verification, r.observer); err != nil {
 		return nil, errors.Join(err, r.observer.Close())
 	}
-	r.decisions, r.unreport = metrics.NewDecisions(r.Registry(), h.log, h.block), metrics.ReportEngine(r.Engine, h.SourceKind())
+	r.log, r.unreport = counters.NewLog(h.log, h.block), metrics.ReportEngine(r.Engine, h.SourceKind())
 	return r, nil
 }
 

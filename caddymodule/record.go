@@ -95,11 +95,10 @@ func (x *exchange) count() {
 		return
 	}
 	d := &x.recorded.Decision
-	x.running.decisions.Count(&x.Request, d, x.HTTP)
 	q := &x.Request
 	x.site.Count(d, &counters.Request{
 		Time: q.Time, Origin: q.Origin, Source: x.handler.sourceID, Method: q.Method, Target: q.Target, Client: q.Client,
-		UserAgents: q.UserAgents,
+		UserAgents: q.UserAgents, Log: x.running.log,
 	})
 }
 

@@ -57,7 +57,7 @@ func (h *Handler) sitesOf(server *caddyhttp.Server) *serverSites {
 func (s *serverSites) count(host string, now time.Time) (site *counters.Site, pattern string, invented bool) {
 	i, pattern, invented := s.Site(host)
 	if site = s.counters[i]; invented {
-		site = site.Host(host, now)
+		site = site.Host(host)
 	}
 	return site, pattern, invented
 }

@@ -63,7 +63,7 @@ func BenchmarkSoak(b *testing.B) {
 // one for all other hosts, with a dashboard.
 func caddyfile(folder string) string {
 	var text strings.Builder
-	text.WriteString("{\n\tauto_https off\n\tmetrics\n\trobots {\n\t\tmetrics per_site\n\t}\n\tlog {\n\t\tlevel ERROR\n\t}\n}\n")
+	text.WriteString("{\n\tauto_https off\n\tmetrics\n\tlog {\n\t\tlevel ERROR\n\t}\n}\n")
 	for i := range sites {
 		source := "robots"
 		if i%2 == 0 {

@@ -2,6 +2,11 @@
 // crawler's User-Agent. Package verify checks claims.
 package claim
 
+import (
+	"fmt"
+	"slices"
+)
+
 // State is the result of a check of a claim to be a crawler.
 type State uint8
 
@@ -25,6 +30,19 @@ var stateNames = [...]string{NoMethod: "none", Unverified: "unverified", Verifie
 
 // String returns none, unverified, verified or impostor.
 func (s State) String() string { return stateNames[min(s, Impostor)] }
+
+// MarshalText returns what String returns.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *State) UnmarshalText(text []byte) error {
+	i := slices.Index(stateNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("no claim is %q", text)
+	}
+	*s = State(i)
+	return nil
+}
 
 // Method is a method to check a claim.
 type Method uint8

@@ -57,6 +57,15 @@ func ParseClass(s string) (Class, error) {
 	return valueOf[Class](classNames[:], s, "unknown class %q: those of a registry are "+registryClasses)
 }
 
+// MarshalText returns what String returns.
+func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (c *Class) UnmarshalText(text []byte) (err error) {
+	*c, err = ParseClass(string(text))
+	return err
+}
+
 // nameOf returns the name of a value, "" if it has none.
 func nameOf[V ~uint8](names []string, v V) string {
 	if int(v) < len(names) {

@@ -112,6 +112,16 @@ func (r *register[N, T]) byName(name string) (number N, ok bool) {
 	return N(max(i, 0)), i >= 0
 }
 
+// parse is the inverse of the values' String.
+func (r *register[N, T]) parse(name []byte, to *N) error {
+	number, ok := r.byName(string(name))
+	if !ok {
+		return fmt.Errorf("judge: %q is not registered", name)
+	}
+	*to = number
+	return nil
+}
+
 func (r *register[N, T]) all() iter.Seq2[N, *T] {
 	return func(yield func(N, *T) bool) {
 		for i := range r.values {
@@ -145,6 +155,12 @@ func (r Reason) Info() *ReasonInfo { return &reasons.values[r] }
 
 // String returns the reason's name.
 func (r Reason) String() string { return r.Info().Name }
+
+// MarshalText returns the reason's name.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (r *Reason) UnmarshalText(name []byte) error { return reasons.parse(name, r) }
 
 // Answers that the operator can replace.
 var (
@@ -229,14 +245,17 @@ func RegisterLayer(info LayerInfo) Layer { return layers.add(info) }
 // Layers returns all layers, in the order of their numbers, which are 0, 1, 2 …
 func Layers() iter.Seq2[Layer, *LayerInfo] { return layers.all() }
 
-// LayerNamed returns the layer with a name.
-func LayerNamed(name string) (l Layer, ok bool) { return layers.byName(name) }
-
 // Info returns what was registered. The caller must not change it.
 func (l Layer) Info() *LayerInfo { return &layers.values[l] }
 
 // String returns the layer's name; "" for NoLayer.
 func (l Layer) String() string { return l.Info().Name }
+
+// MarshalText returns what String returns.
+func (l Layer) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (l *Layer) UnmarshalText(name []byte) error { return layers.parse(name, l) }
 
 var (
 	// NoLayer is the layer of a decision for which no line was the reason.

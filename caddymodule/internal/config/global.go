@@ -1,19 +1,16 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"runtime/debug"
-	"strconv"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/dustin/go-humanize"
 	"github.com/pbnjay/memory"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
@@ -40,24 +37,9 @@ type Global struct {
 	//	persist /var/lib/caddy/robots.counters
 	Persist string `json:"persist,omitempty"`
 
-	// Optional metrics.
-	//
-	//	metrics per_site
-	Metrics *Metrics `json:"metrics,omitempty"`
-
 	// The steps for the process, by their names. In a Caddyfile each is the line with its
 	// name.
 	Steps caddy.ModuleMap `json:"steps,omitempty" caddy:"namespace=http.robots.steps"`
-}
-
-// Metrics selects optional metrics.
-type Metrics struct {
-	// Whether there are metrics for each site. Default: false.
-	PerSite bool `json:"per_site,omitempty"`
-
-	// How many sites have a label value of their own, from 1 to 1000; all others are
-	// `(other)`. Default: 100.
-	MaxSites int `json:"max_sites,omitempty"`
 }
 
 // DefaultMaxMemory returns the default of max_memory: an eighth of GOMEMLIMIT or of
@@ -75,7 +57,7 @@ func DefaultMaxMemory() int64 {
 const leastMemory = 16 << 20
 
 // globalLines are the lines that only the global option robots has.
-var globalLines = []string{"max_memory", "persist", "metrics"}
+var globalLines = []string{"max_memory", "persist"}
 
 // ParseGlobal parses the global option robots.
 func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
@@ -83,7 +65,7 @@ func ParseGlobal(d *caddyfile.Dispenser) (*Global, error) {
 	p := newParser(d, defaults)
 	p.global = true
 	known := lines.Table{
-		"max_memory": lines.One(g.maxMemory), "persist": p.noted("persist", lines.Text(&g.Persist)), "metrics": g.metrics,
+		"max_memory": lines.One(g.maxMemory), "persist": p.noted("persist", lines.Text(&g.Persist)),
 	}
 	for _, name := range step.Names(true) {
 		known[name] = p.step
@@ -112,9 +94,6 @@ func (g *Global) Check() error {
 	if g.MaxMemory < 0 {
 		return fmt.Errorf("max_memory %d is below 0", g.MaxMemory)
 	}
-	if m := g.Metrics; m != nil && (m.MaxSites < 0 || m.MaxSites > counters.MaxSites) {
-		return fmt.Errorf("metrics: max_sites %d is not from 1 to %d", m.MaxSites, counters.MaxSites)
-	}
 	if err := checkSteps(g.Steps, true); err != nil || g.Defaults == nil {
 		return err
 	}
@@ -133,21 +112,5 @@ func (g *Global) maxMemory(_, value string) error {
 		return fmt.Errorf("max_memory: %q is not a size from 16MiB to 1TiB: write it as 64MiB", value)
 	}
 	g.MaxMemory = int64(size)
-	return nil
-}
-
-// metrics parses the line metrics.
-func (g *Global) metrics(_ string, values []string) error {
-	if len(values) == 0 || values[0] != "per_site" || len(values) > 2 {
-		return errors.New("metrics: want per_site, or per_site and the largest number of sites")
-	}
-	g.Metrics = &Metrics{PerSite: true}
-	if len(values) == 2 {
-		n, err := strconv.Atoi(values[1])
-		if err != nil || n < 1 || n > counters.MaxSites {
-			return fmt.Errorf("metrics per_site: %q is not a whole number from 1 to %d", values[1], counters.MaxSites)
-		}
-		g.Metrics.MaxSites = n
-	}
 	return nil
 }

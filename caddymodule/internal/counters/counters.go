@@ -2,6 +2,7 @@ package counters
 
 import (
 	"hash/maphash"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -13,22 +14,21 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// Maximum numbers of sites, of hosts that only a pattern names, and of rows at sites.
+// Maximum numbers of sites, and of rows.
 const (
 	MaxSites = 1000
-	MaxHosts = 10_000
-	MaxRows  = maxConfigured + maxInvented
+	MaxRows  = maxNamed + maxInvented
 
-	maxConfigured = 20_000
-	maxInvented   = 4096          // of crawlers that are not in the registry: clients make up their names
-	maxNew        = MaxHosts / 10 // hosts that had requests on one day only
+	maxNamed    = 20_000 // at sites, of crawlers of the registry
+	maxInvented = 4096   // of other crawlers: clients make up their names
+	maxOfHosts  = 60_000 // at hosts that only a pattern names
 )
 
-// What counters of hosts take, in octets, as TestHostMemory measures it.
-const (
-	hostSize = 1700
-	rowSize  = 800
-)
+// rowSize is what a row of a host takes, in octets, as TestHostMemory measures it.
+const rowSize = 940
+
+// defaultRoom is the default of SetRoom.
+const defaultRoom = 16 << 20
 
 // OtherSites is the name of the site that counts the requests to all sites after
 // the first MaxSites.
@@ -38,13 +38,11 @@ const OtherSites = "(other)"
 type Counters struct {
 	now      func() time.Time
 	seed     maphash.Seed
-	rows     *table[row]
-	hosts    *table[Site]
-	room     atomic.Int64 // for the counters of hosts, in octets
-	running  sync.Map     // the *Crawler with a run
+	rows     table
 	refusals refusals
 
-	adding sync.Mutex // guards Site.crawlers and Crawler.rows
+	// The numbers of rows. Those of one kind take no room from those of another.
+	named, invented, ofHosts, always limit
 
 	mu      sync.Mutex
 	ids     []string // random ones, of the files whose counts these are, and from the first Save on of its file
@@ -52,42 +50,48 @@ type Counters struct {
 	at      minute // of the last fold
 	folded  time.Time
 	sites   map[string]*Site
-	retired []*row // removed from the table; requests that found them before may still count
+	decided map[decided]uint64 // for the metrics
 }
 
 // New returns Counters whose counts are all 0. now returns the time of day.
 func New(now func() time.Time) *Counters {
 	c := &Counters{
-		now: now, seed: maphash.MakeSeed(), since: now(), sites: make(map[string]*Site),
-		rows:  newTable[row]([kinds]int64{configured: maxConfigured, invented: maxInvented}),
-		hosts: newTable[Site]([kinds]int64{ofHost: MaxHosts - maxNew, invented: maxNew}),
-		refusals: refusals{
-			gates: logquota.NewGates(1 << 12), hosts: make(map[string]int), crawlers: make(map[[2]string]int),
-		},
+		now: now, seed: maphash.MakeSeed(), since: now(), sites: make(map[string]*Site), decided: make(map[decided]uint64),
+		refusals: refusals{gates: logquota.NewGates(1 << 12), hosts: make(map[string]int)},
 	}
+	c.named.max.Store(maxNamed)
+	c.invented.max.Store(maxInvented)
+	c.always.max.Store(math.MaxInt64)
 	c.SetRoom(defaultRoom)
 	c.at = minuteOf(c.since)
 	return c
 }
 
+// SetRoom sets how many octets the rows of hosts may take that only a pattern names. What does
+// not fit is counted under the pattern alone.
+func (c *Counters) SetRoom(octets int64) { c.ofHosts.max.Store(min(octets/rowSize, maxOfHosts)) }
+
+// HostOctets returns how many octets the rows of these hosts take, but for those of names that
+// clients make up.
+func (c *Counters) HostOctets() int64 { return c.ofHosts.n.Load() * rowSize }
+
+// Rows returns the number of rows at sites, and of invented names.
+func (c *Counters) Rows() int { return int(c.named.n.Load() + c.invented.n.Load()) }
+
 // Site counts requests to one site, or to one host of it: each fold adds those to the
-// counters of the site, too. Its methods for requests are safe for concurrent use.
+// counts of the site, too. Its methods for requests are safe for concurrent use.
 type Site struct {
 	counters *Counters
 	name     string
-	salt     uint64
-	open     bool  // clients may make up its hosts
 	pattern  *Site // that the site is a host of; nil for a site of the configuration
-	people   []shard
-	visitors *row                // the requests of people
-	crawlers map[string]*Crawler // by Crawler.key; guarded by Counters.adding
+	salt     uint64
+	open     bool           // clients may make up its hosts
+	people   *row           // the requests of people
+	shards   *[shards]shard // of people, at a site of the configuration
 
 	// Guarded by Counters.mu:
-	seen  uint64 // of the requests in people, those that visitors has
-	first int32  // of a host: day since 1970 on which it had its first request
-	last  minute // of the last request
-	known bool   // of a host: it had requests on two days
-	gone  bool   // of a host: it is evicted
+	last minute // of the last request
+	gone bool   // of a host: it is evicted
 }
 
 // Site returns the counters of a site, and adds them if there are none. The name
@@ -107,22 +111,51 @@ func (c *Counters) site(name string) *Site {
 	if len(c.sites) >= MaxSites && name != OtherSites {
 		return c.site(OtherSites)
 	}
-	s := new(Site)
-	s.begin(c, name, nil)
-	s.open = strings.Contains(name, "*") || name == OtherSites
+	s := &Site{
+		counters: c, name: name, salt: rand.Uint64(), shards: new([shards]shard),
+		open: strings.Contains(name, "*") || name == OtherSites,
+	}
+	s.people = c.rows.add(s.salt, &c.always, func(r *row) { r.site, r.Class = s, crawler.Person })
 	c.sites[name] = s
 	return s
 }
 
-// begin sets up a new site, or a host of a pattern.
-func (s *Site) begin(c *Counters, name string, pattern *Site) {
-	s.counters, s.name, s.salt, s.pattern, s.crawlers = c, name, rand.Uint64(), pattern, make(map[string]*Crawler)
-	s.visitors = &row{crawler: &Crawler{site: s, class: crawler.Person, other: true}, key: key{outcome: newOutcome(judge.Person, false)}}
-	if pattern != nil {
-		s.people, s.visitors.sum = make([]shard, 1), pattern.visitors
-	} else {
-		s.people = make([]shard, shards)
+// Host returns the counters of a host of the site that no other site names, and adds them
+// if there are none. It returns s if the name is no host name, or if there is no room: clients
+// can make up hosts, so the last eighth of the room is for the rows of those that have some.
+func (s *Site) Host(name string) *Site {
+	c := s.counters
+	hash := maphash.String(c.seed, name)*0x9e3779b97f4a7c15 ^ s.salt
+	if found := c.rows.find(hash); found != nil {
+		return found.site
 	}
+	if !IsHostName(name) || c.ofHosts.n.Load() >= c.ofHosts.max.Load()/8*7 {
+		return s
+	}
+	people := c.rows.add(hash, &c.ofHosts, func(r *row) {
+		r.Class, r.sum = crawler.Person, s.people
+		r.site = &Site{counters: c, name: strings.Clone(name), pattern: s, salt: hash, people: r}
+	})
+	if people == nil {
+		return s
+	}
+	return people.site
+}
+
+// IsHostName reports whether a name in lower case consists of labels of letters, digits
+// and inner hyphens.
+func IsHostName(name string) bool {
+	before := byte('.')
+	for i := range len(name) {
+		b := name[i]
+		switch {
+		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '-' && before != '.', b == '.' && before != '.' && before != '-':
+		default:
+			return false
+		}
+		before = b
+	}
+	return before != '.' && before != '-' && len(name) <= 253
 }
 
 // Request is what Site.Count has to know about a request, besides the decision.
@@ -136,6 +169,8 @@ type Request struct {
 	// Client an IP address.
 	Method, Target, Client string
 	UserAgents             []string
+
+	Log *Log // nil for none
 }
 
 // Count counts a decision about a crawler or, if the client sends the User-Agent of a
@@ -145,24 +180,25 @@ func (s *Site) Count(d *judge.Decision, r *Request) {
 		s.CountPerson(0)
 		return
 	}
-	k := key{outcome: newOutcome(d.Reason, d.Monitored), claim: d.Claim.State}
+	who, what := whoOf(&d.Agent), outcome{Reason: d.Reason, Monitor: d.Monitored, Claim: d.Claim.State, Unmeant: unmeantOf(d, r)}
+	line := uint64(0)
 	if d.Line != 0 && (s.pattern != nil || !s.open) {
-		k.line = lineIDOf(r.Source, d).at(r.Origin)
+		line = lineIDOf(r.Source, d).at(r.Origin)
 	}
-	counted := s.row(&d.Agent, k, d, r)
-	c := counted.crawler
-	if !c.known && !c.other {
-		d.Agent.Token = c.name
-	}
-	c.noteFolder(counted.count(d.Line, r.Time.Unix()), d, r.Target)
-	if !d.Monitored && isSearch(d) {
-		c.run.count(d, r)
-		if d.Action != judge.Pass {
-			s.counters.running.LoadOrStore(c, nil)
+	counted := s.counters.rows.find(s.hash(&who, &what, line))
+	if counted == nil {
+		var facts *Line
+		if line != 0 {
+			facts = lineOf(d, r)
 		}
+		counted = s.add(who, what, facts)
 	}
+	counted.count(d, r)
 	if d.Action != judge.Pass {
-		c.keep(d, r)
+		s.keep(who.Crawler, d, r)
+	}
+	if r.Log != nil {
+		r.Log.write(who.label(), d, r)
 	}
 }
 
@@ -176,11 +212,12 @@ type shard struct {
 	_ [120]byte
 }
 
-// Name returns the name that was passed to Counters.Site, or OtherSites.
-func (s *Site) Name() string { return s.name }
-
 // CountPerson counts a request to which robots.txt does not apply. Callers that
 // run at the same time should pass different numbers: it is faster then.
 func (s *Site) CountPerson(caller uint32) {
-	s.people[caller%uint32(len(s.people))].n.Add(1)
+	if s.shards == nil {
+		s.people.n.Add(1)
+		return
+	}
+	s.shards[caller%shards].n.Add(1)
 }

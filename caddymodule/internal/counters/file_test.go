@@ -74,7 +74,7 @@ func TestLoadDamaged(t *testing.T) {
 		{`[]`, "damaged", 0},
 		{`{"version":2,"rows":[` + row + `]}`, "version 2, and this server uses version 1", 0},
 		{`{"version":1,"rows":[` + row + `,{"site":"b`, "damaged", 0},
-		{`{"version":1,"rows":[{"total":1}]}`, "no site", 0},
+		{`{"version":1,"rows":[{"total":1},7,` + row + `]}`, "", 7},
 	} {
 		c := New(newTestClock().now)
 		_, err := c.Load(strings.NewReader(tt.text))
@@ -219,7 +219,7 @@ func TestSaveWhileHostsAppear(t *testing.T) {
 		counting.Go(func() {
 			for i := 0; !ended.Load(); i++ {
 				host := fmt.Sprintf("n%d-%d.example.com", w, i)
-				site.Host(host, clock.now()).Count(decision(gptbot, judge.Disallowed), clock.requestTo(host))
+				site.Host(host).Count(decision(gptbot, judge.Disallowed), clock.requestTo(host))
 			}
 		})
 	}

@@ -1,12 +1,11 @@
 package counters
 
 import (
+	"cmp"
 	"iter"
-	"maps"
+	"math/bits"
 	"slices"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // maxBack is the number of minutes by which the clock may be set back. If it is set
@@ -20,6 +19,9 @@ const (
 	foldEvery = time.Second
 )
 
+// staleMinutes is how long a host keeps its rows without a request.
+const staleMinutes = 31 * 24 * 60
+
 func minuteOf(t time.Time) minute { return minute(t.Unix() / 60) }
 
 // Fold adds what was counted since the last fold to the minute of the last fold.
@@ -31,88 +33,40 @@ func (c *Counters) Fold() {
 	before := c.at
 	c.fold()
 	if c.at != before {
-		c.retired = nil // no request that found one is still counting
 		c.evict()
-		c.evictHosts()
 	}
 }
 
 // fold is Fold without eviction. The caller holds mu.
 func (c *Counters) fold() {
 	now := c.now()
-	if since := now.Sub(c.folded); c.rows.len() > manyRows && 0 <= since && since < foldEvery && minuteOf(now) == c.at {
+	many := c.named.n.Load()+c.ofHosts.n.Load() > manyRows
+	if since := now.Sub(c.folded); many && 0 <= since && since < foldEvery && minuteOf(now) == c.at {
 		return
 	}
 	c.folded = now
-	for s := range c.allSites() {
-		people := uint64(0)
-		for i := range s.people {
-			people += s.people[i].n.Load()
-		}
-		if more := people - s.seen; more > 0 {
-			s.seen = people
-			s.visitors.n.Add(more)
+	for _, s := range c.sites {
+		for i := range s.shards {
+			s.people.n.Add(s.shards[i].n.Swap(0))
 		}
 	}
-	for r := range c.all() {
-		r.fold(c.at)
+	for r := range c.rows.all() {
+		if more := r.n.Swap(0); more > 0 {
+			r.Number = r.number.Load()
+			r.take(c.at, more, cmp.Or(r.last.Load(), now.Unix()))
+			c.note(r, more)
+		}
 	}
 	c.advance(minuteOf(now))
 }
 
-// fold takes what was counted since the last fold into minute m.
-func (r *row) fold(m minute) {
-	if more := r.n.Load() - r.total; more > 0 {
-		r.take(m, more)
-	}
-}
-
-// take takes more requests, that n has, into minute m, and those that count the same too.
-func (r *row) take(m minute, more uint64) {
-	r.total += more
-	r.add(m, more)
-	r.crawler.site.last = m
-	if r.sum != nil {
-		r.sum.n.Add(more)
-		r.sum.last.Store(max(r.sum.last.Load(), r.last.Load()))
-		r.sum.take(m, more)
-	}
-}
-
-// all returns all rows. The caller holds mu.
-func (c *Counters) all() iter.Seq[*row] {
-	return func(yield func(*row) bool) {
-		for r := range c.rows.values() {
-			if !yield(r) {
-				return
-			}
-		}
-		for _, r := range c.retired {
-			if !yield(r) {
-				return
-			}
-		}
-		for s := range c.allSites() {
-			if !yield(s.visitors) {
-				return
-			}
-		}
-	}
-}
-
-// allSites returns the counters of all sites, and of their hosts. The caller holds mu.
-func (c *Counters) allSites() iter.Seq[*Site] {
-	return func(yield func(*Site) bool) {
-		for s := range maps.Values(c.sites) {
-			if !yield(s) {
-				return
-			}
-		}
-		for s := range c.hosts.values() {
-			if !yield(s) {
-				return
-			}
-		}
+// take takes more requests into minute m, and those that count the same too.
+func (r *row) take(m minute, more uint64, last int64) {
+	for ; r != nil; r = r.sum {
+		r.Total += more
+		r.Past.add(m, more)
+		r.Last = max(r.Last, last)
+		r.site.last = m
 	}
 }
 
@@ -129,49 +83,102 @@ func (c *Counters) advance(m minute) {
 		from = m - parts[monthSpan].step*minute(monthSpan.count()) // clears all
 	}
 	c.at = m
-	for r := range c.all() {
-		r.advance(from, m)
+	for r := range c.rows.all() {
+		r.Past.advance(from, m)
 	}
 }
 
-// evict removes rows of a kind if there are more than three quarters of their maximum number, until
-// there are half: of crawlers that are not in the registry, those with the fewest requests in
-// the last hour, and else those that were seen least recently. Their counts go to the class.
+// unit is what is evicted at once: a row, or a host with its rows.
+type unit struct {
+	site *Site
+	rows []*row
+	days uint32 // on which it had requests
+	hour uint64 // requests
+	last int64
+}
+
+// known returns 2 for a host that had requests on two days or more, else less.
+func (u *unit) known() int { return min(bits.OnesCount32(u.days), 2) }
+
+// evict removes rows of a kind if they take more than three quarters of their room, until they
+// take half of it: those with the fewest requests in the last hour, and then those that were seen
+// least recently. Their counts go to the class. Hosts are removed with all their rows,
+// since their patterns have the counts: those that had requests on one day only before the others,
+// for which they make room, and any that had none for a month.
 func (c *Counters) evict() {
-	byHour := func(r *row) [2]int64 { return [2]int64{int64(r.in(hourSpan)), r.last.Load()} }
-	byTime := func(r *row) [2]int64 { return [2]int64{r.last.Load()} }
-	for _, r := range slices.Concat(c.rows.evict(invented, byHour), c.rows.evict(configured, byTime)) {
-		s := r.crawler.site
-		others, k := &crawler.Agent{Class: r.crawler.class}, key{outcome: r.outcome, claim: r.claim}
-		class := s.find(others, k)
-		if class == nil {
-			class = s.add(others, k, nil)
-		}
-		if class.crawler.site == s { // otherwise it is the sum of the pattern, which has them
-			class.merge(r.n.Load(), &r.ring)
-			class.last.Store(max(class.last.Load(), r.last.Load()))
-		}
-		r.total, r.sum = r.n.Load(), class
-		c.retire(r)
+	for s := range c.allSites() {
+		s.gone = s.pattern != nil && c.at-s.last > staleMinutes
 	}
+	for _, of := range []*limit{&c.named, &c.invented, &c.ofHosts} {
+		left, room := of.n.Load(), of.max.Load()
+		if left <= room/4*3 {
+			continue
+		}
+		for _, u := range c.units(of) {
+			if left <= room/2 || u.known() == 2 && left <= room/4*3 {
+				break
+			}
+			left -= int64(len(u.rows))
+			if of == &c.ofHosts {
+				u.site.gone = true
+			} else {
+				c.fade(u.rows[0])
+			}
+		}
+	}
+	c.rows.remove(func(r *row) bool { return r.gone || r.site.gone })
+}
+
+// units returns what of the rows of a kind may be evicted, in this order.
+func (c *Counters) units(of *limit) (list []*unit) {
+	hosts := make(map[*Site]*unit)
+	for r := range c.rows.all() {
+		if r.of != of {
+			continue
+		}
+		u := hosts[r.site]
+		if u == nil {
+			u = &unit{site: r.site}
+			list = append(list, u)
+		}
+		if of == &c.ofHosts {
+			hosts[r.site] = u
+			u.days |= r.Past.days()
+		}
+		u.rows, u.hour, u.last = append(u.rows, r), u.hour+r.Past.in(hourSpan), max(u.last, r.Last)
+	}
+	slices.SortFunc(list, func(a, b *unit) int {
+		return cmp.Or(cmp.Compare(a.known(), b.known()), cmp.Compare(a.hour, b.hour), cmp.Compare(a.last, b.last))
+	})
+	return list
+}
+
+// fade adds the counts of a row that is evicted to that of its class.
+func (c *Counters) fade(r *row) {
+	class := r.site.add(who{Class: r.Class}, r.outcome, nil)
+	if class.site == r.site { // otherwise it is the sum of the pattern, which has them
+		class.merge(&r.Row)
+	}
+	r.gone, r.sum = true, class
 }
 
 // merge adds requests that are in no other row.
-func (r *row) merge(total uint64, past *ring) {
-	r.n.Add(total)
-	r.total += total
-	r.ring.merge(past)
+func (r *row) merge(other *Row) {
+	r.Total += other.Total
+	r.Past.merge(&other.Past)
+	r.Last = max(r.Last, other.Last)
+	r.Number = cmp.Or(r.Number, other.Number)
 }
 
-// retire notes that a row was removed from the table. What requests that found it before still
-// count is folded for a minute.
-func (c *Counters) retire(r *row) {
-	c.adding.Lock()
-	defer c.adding.Unlock()
-	if r.crawler.rows--; r.crawler.rows == 0 {
-		delete(r.crawler.site.crawlers, r.crawler.id)
+// allSites returns the counters of all sites, and of their hosts. The caller holds mu.
+func (c *Counters) allSites() iter.Seq[*Site] {
+	return func(yield func(*Site) bool) {
+		for r := range c.rows.all() {
+			if r == r.site.people && !yield(r.site) {
+				return
+			}
+		}
 	}
-	c.retired = append(c.retired, r)
 }
 
 // Run calls Fold soon after the end of each minute, until done is closed.

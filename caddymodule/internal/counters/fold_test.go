@@ -28,7 +28,7 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 			c.Fold()
 		}
 	}
-	if names := c.rows.n[invented].Load(); names > maxInvented {
+	if names := c.invented.n.Load(); names > maxInvented {
 		t.Errorf("%d rows of invented names", names)
 	}
 	if rows := c.Rows(); rows > MaxRows {

@@ -63,7 +63,7 @@ func longLineID(source uint64, key []byte, group, pattern string) LineID {
 	return LineID(d.Sum64() ^ source)
 }
 
-// at returns key.line of a line at an origin.
+// at returns a hash of a line at an origin.
 func (id LineID) at(o judge.Origin) uint64 {
 	return uint64(id) ^ xxhash.Sum64String(o.Host)*0x9e3779b97f4a7c15 ^ uint64(o.Port)<<8 ^ uint64(len(o.Scheme)) | 1
 }

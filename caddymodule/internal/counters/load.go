@@ -1,8 +1,8 @@
 package counters
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -74,71 +74,68 @@ func (l *Load) Handled(minutes int) string {
 func (c *Counters) Loads(least uint64) (list []*Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	together, own := make(map[*Site]*Load), make(map[*Crawler]*Load) // of all robots, and of single ones
-	busy := c.busy(least)
-	for r := range c.rowsIn(func(s *Site) bool { return busy[s] }) {
-		from := r.crawler
-		all, one := together[from.site], own[from]
-		if all == nil {
-			all = &Load{Site: from.site.name, Pattern: from.site.patternName()}
-			together[from.site] = all
+	type key struct {
+		site *Site
+		id   // none for all robots together
+	}
+	found := make(map[key]*Load)
+	at := func(k key) *Load {
+		if found[k] == nil {
+			found[k] = &Load{Site: k.site.name, Pattern: k.site.patternName()}
 		}
+		return found[k]
+	}
+	busy := c.busy()
+	for r := range c.walk(func(s *Site) bool { return busy[s] > least }) {
+		all := at(key{site: r.site})
 		for i := range all.All {
-			all.All[i] += r.back(hourSpan, c.at, i)
+			all.All[i] += r.Past.back(hourSpan, c.at, i)
 		}
-		if from.class == crawler.Person || from.isSearch() && r.claim == claim.Verified {
+		if r.Class == crawler.Person || r.isSearch() && r.Claim == claim.Verified {
 			continue
 		}
-		if one == nil {
-			one = &Load{Site: from.site.name, Pattern: all.Pattern, Crawler: from.name, Label: from.class.String(), Folder: from.common()}
-			if from.known {
-				one.Label = from.name
-			}
-			own[from] = one
-		}
+		one := at(key{r.site, r.id()})
+		one.Crawler, one.Label = r.name(), r.label()
 		all.add(r, c.at)
-		one.add(r, c.at)
+		if folder := r.common(); one.add(r, c.at) {
+			one.Folder = cmp.Or(one.Folder, folder)
+			if one.Folder != folder {
+				one.Folder = "/"
+			}
+		}
 	}
-	for from, l := range own {
-		l.All = together[from.site].All
-		list = append(list, l)
-	}
-	list = slices.AppendSeq(list, maps.Values(together))
-	list = slices.DeleteFunc(list, func(l *Load) bool { return slices.Max(l.Robots[:]) <= least })
-	for _, l := range list {
-		l.setUsual()
+	for k, l := range found {
+		l.All = found[key{site: k.site}].All
+		if slices.Max(l.Robots[:]) > least {
+			l.setUsual()
+			list = append(list, l)
+		}
 	}
 	return list
 }
 
-// busy returns the sites to which crawlers sent more than least requests in one of the
-// minutes of a Load.
-func (c *Counters) busy(least uint64) map[*Site]bool {
+// busy returns how many requests crawlers sent to each site in the minutes of a Load.
+func (c *Counters) busy() map[*Site]uint64 {
 	recent := c.now().Add(-(LoadMinutes + maxBack) * time.Minute).Unix()
-	minutes, busy := make(map[*Site]*[LoadMinutes]uint64), make(map[*Site]bool)
-	for r := range c.rowsIn(func(*Site) bool { return true }) {
-		s := r.crawler.site
-		if r.last.Load() < recent || r.crawler.class == crawler.Person {
-			continue
-		}
-		if minutes[s] == nil {
-			minutes[s] = new([LoadMinutes]uint64)
-		}
-		for i := range minutes[s] {
-			minutes[s][i] += r.back(hourSpan, c.at, i)
-			busy[s] = busy[s] || minutes[s][i] > least
+	busy := make(map[*Site]uint64)
+	for r := range c.walk(func(*Site) bool { return true }) {
+		for i := range LoadMinutes {
+			if r.Last >= recent && r.Class != crawler.Person {
+				busy[r.site] += r.Past.back(hourSpan, c.at, i)
+			}
 		}
 	}
 	return busy
 }
 
-// add adds the requests of a row in minute m and before.
-func (l *Load) add(r *row, m minute) {
+// add adds the requests of a row in minute m and before, and reports whether there are some.
+func (l *Load) add(r *row, m minute) (any bool) {
 	for i := range l.Robots {
-		n := r.back(hourSpan, m, i)
+		n := r.Past.back(hourSpan, m, i)
 		l.Robots[i] += n
+		any = any || n > 0
 		switch {
-		case r.monitor() || r.action() == judge.Pass:
+		case r.Monitor || r.action() == judge.Pass:
 		case r.action() == judge.Deny:
 			l.Denied[i] += n
 		default:
@@ -146,8 +143,9 @@ func (l *Load) add(r *row, m minute) {
 		}
 	}
 	for i := range l.past {
-		l.past[i] += r.back(daySpan, m, i)
+		l.past[i] += r.Past.back(daySpan, m, i)
 	}
+	return any
 }
 
 // setUsual sets Usual and Hours.

@@ -25,16 +25,15 @@ const (
 // keepRates are for one crawler at one host, and for all crawlers there together.
 var keepRates = logquota.Rates{Each: 2 * time.Second, EachBurst: 10, All: 50 * time.Millisecond, AllBurst: 100}
 
-// refusals keeps refusals, the newest last. If there is no room, it forgets one of the crawler
-// with most of them, at the host with most of them, among a few that it looks at.
+// refusals keeps refusals, the newest last. If there is no room, it forgets one at the host
+// with most of them, among a few that it looks at.
 type refusals struct {
 	gates *logquota.Gates
 
-	mu       sync.Mutex
-	seq      uint64 // of the last refusal
-	kept     []*statusapi.Refusal
-	hosts    map[string]int    // how many are kept
-	crawlers map[[2]string]int // likewise, by host and name
+	mu    sync.Mutex
+	seq   uint64 // of the last refusal
+	kept  []*statusapi.Refusal
+	hosts map[string]int // how many are kept
 }
 
 // looked is at how many refusals put looks for one to forget.
@@ -47,48 +46,33 @@ func (r *refusals) put(f *statusapi.Refusal) {
 	if len(r.kept) == maxRefusals {
 		most := rand.IntN(maxRefusals)
 		for range looked {
-			if i := rand.IntN(maxRefusals); r.compare(r.kept[i], r.kept[most]) > 0 {
+			i := rand.IntN(maxRefusals)
+			if cmp.Or(cmp.Compare(r.hosts[r.kept[i].Host], r.hosts[r.kept[most].Host]), most-i) > 0 { // a tie is for the older one
 				most = i
 			}
 		}
-		r.count(r.kept[most], -1)
+		forgotten := r.kept[most].Host
+		if r.hosts[forgotten]--; r.hosts[forgotten] == 0 {
+			delete(r.hosts, forgotten)
+		}
 		r.kept = slices.Delete(r.kept, most, most+1)
 	}
 	r.seq++
 	f.Seq = r.seq
 	r.kept = append(r.kept, f)
-	r.count(f, 1)
+	r.hosts[f.Host]++
 }
 
-// compare compares how much like a and b is kept; a tie is for the older one.
-func (r *refusals) compare(a, b *statusapi.Refusal) int {
-	return cmp.Or(cmp.Compare(r.hosts[a.Host], r.hosts[b.Host]),
-		cmp.Compare(r.crawlers[[2]string{a.Host, a.Crawler}], r.crawlers[[2]string{b.Host, b.Crawler}]), cmp.Compare(b.Seq, a.Seq))
-}
-
-func (r *refusals) count(f *statusapi.Refusal, n int) {
-	crawler := [2]string{f.Host, f.Crawler}
-	r.hosts[f.Host] += n
-	r.crawlers[crawler] += n
-	if r.hosts[f.Host] == 0 {
-		delete(r.hosts, f.Host)
-	}
-	if r.crawlers[crawler] == 0 {
-		delete(r.crawlers, crawler)
-	}
-}
-
-// keep keeps a refusal, unless a limit for refusals is reached.
-func (c *Crawler) keep(d *judge.Decision, r *Request) {
-	now := r.Time.UnixNano()
-	kept := &c.site.counters.refusals
-	omitted, ok := kept.gates.Pass(now, logquota.Event{Place: r.Origin.Host, Name: c.name}, &keepRates)
+// keep keeps a refusal of a crawler, unless a limit for refusals is reached.
+func (s *Site) keep(name string, d *judge.Decision, r *Request) {
+	kept := &s.counters.refusals
+	omitted, ok := kept.gates.Pass(r.Time.UnixNano(), logquota.Event{Place: r.Origin.Host, Name: name}, &keepRates)
 	if !ok {
 		return
 	}
 	addr, _ := netip.ParseAddr(r.Client)
 	f := &statusapi.Refusal{
-		Time: r.Time.UTC(), Site: c.site.configured(), Host: text(r.Origin.Host), Method: text(r.Method), Addr: addr, Client: network(addr),
+		Time: r.Time.UTC(), Site: s.configured(), Host: text(r.Origin.Host), Method: text(r.Method), Addr: addr, Client: network(addr),
 		UserAgent: text(strings.Join(r.UserAgents[:min(len(r.UserAgents), 4)], ", ")),
 		Decision:  verdict.Of(d), Busy: d.Agent.Class != d.Agent.SentClass(),
 		RetryAfter: int((d.RetryAfter + time.Second - 1) / time.Second), Omitted: omitted,

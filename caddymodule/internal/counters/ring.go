@@ -69,6 +69,29 @@ func (r *ring) merge(other *ring) {
 	}
 }
 
+// days returns a bit for each day that has a count.
+func (r *ring) days() (set uint32) {
+	for i, n := range r.part(monthSpan) {
+		if n > 0 {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// since returns the count from a minute on, at least as far as the day before m: by hours, if
+// it is longer ago than an hour.
+func (r *ring) since(from, m minute) (sum uint64) {
+	of := hourSpan
+	if m-from >= minute(of.count()) {
+		of = daySpan
+	}
+	for i := range min(int(m.step(of)-from.step(of))+1, of.count()) {
+		sum += r.back(of, m, i)
+	}
+	return sum
+}
+
 // in returns the count of a span.
 func (r *ring) in(of span) (sum uint64) {
 	for _, n := range r.part(of) {

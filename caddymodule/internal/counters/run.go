@@ -1,7 +1,6 @@
 package counters
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
@@ -12,13 +11,16 @@ import (
 // MaxPause is the longest time between two refusals of a run.
 const MaxPause = 10 * time.Minute
 
-// run counts the latest run of refusals of a verified search engine at a site.
-// Requests that begin a run at the same time may be counted less.
-type run struct {
-	since, last             atomic.Int64 // first and last refusal, in seconds since 1970
-	refused, byName, served atomic.Int64
-	line                    atomic.Int64
-}
+const pauseSeconds = int64(MaxPause / time.Second)
+
+// unmeant tells refusals of verified search engines that the operator most likely does not want
+// from all else.
+type unmeant uint8
+
+const (
+	unmeantRefusal unmeant = iota + 1
+	unmeantByName          // the group for `*` would let the request pass
+)
 
 // Run is a run of refusals: of requests of a verified search engine at one site,
 // with a pause of at most MaxPause between two. Refusals that the operator wants
@@ -28,75 +30,81 @@ type Run struct {
 	Site, Crawler string
 	Pattern       string // that the host Site matches; "" for a site
 	Since, Last   time.Time
-	Refused       int
+	Refused       int // in the last day
 	ByName        int // of Refused, those that the group for `*` would let pass
-	Served        int // requests since the first refusal that were let through
+	Served        int // requests since the first refusal, in the last day, that were let through
 	Line          int // of robots.txt, that refused the last one; 0 if none did
 }
 
-// count counts a decision about a verified search engine.
-func (s *run) count(d *judge.Decision, r *Request) {
-	if d.Action == judge.Pass {
-		if d.Reason != judge.ExemptPath {
-			s.served.Add(1)
-		}
-		return
+// unmeantOf returns what a decision is.
+func unmeantOf(d *judge.Decision, r *Request) unmeant {
+	if d.Action == judge.Pass || d.Monitored || d.Claim.State != claim.Verified || d.Agent.Crawler == nil ||
+		!d.Agent.Crawler.CountsAs(crawler.Search) {
+		return 0
 	}
-	byName := false
+	isNamed := d.Rules != nil && d.Group != nil && d.Group != d.Rules.File().Star()
+	isPaced := isNamed && d.Reason.Info().Field != ""
 	switch {
-	case d.Layer != judge.NoLayer && d.Layer != judge.FileLayer, isPacedByName(d):
-		return
-	case d.Reason == judge.Disallowed:
-		byName = isNamed(d) && !d.Rules.DisallowsStar(r.Target)
-		if !byName && !d.Group.Match("/").Allowed {
-			return
-		}
+	case d.Layer != judge.NoLayer && d.Layer != judge.FileLayer, isPaced:
+		return 0
+	case d.Reason == judge.Disallowed && isNamed && !d.Rules.DisallowsStar(r.Target):
+		return unmeantByName
+	case d.Reason == judge.Disallowed && !d.Group.Match("/").Allowed:
+		return 0
 	}
-	now := r.Time.Unix()
-	if now-s.last.Swap(now) > int64(MaxPause/time.Second) {
-		s.since.Store(now)
-		s.refused.Store(0)
-		s.byName.Store(0)
-		s.served.Store(0)
-	}
-	s.refused.Add(1)
-	if byName {
-		s.byName.Add(1)
-	}
-	s.line.Store(int64(d.Line))
+	return unmeantRefusal
 }
 
-// isNamed reports whether a group that names the crawler applies to it.
-func isNamed(d *judge.Decision) bool {
-	return d.Rules != nil && d.Group != nil && d.Group != d.Rules.File().Star()
-}
-
-// isPacedByName reports whether the operator gives this crawler by name the pace
-// that it does not keep.
-func isPacedByName(d *judge.Decision) bool {
-	return d.Reason.Info().Field != "" && isNamed(d)
-}
-
-// isSearch reports whether a decision is about a verified search engine.
-func isSearch(d *judge.Decision) bool {
-	return d.Claim.State == claim.Verified && d.Agent.Crawler != nil && d.Agent.Crawler.CountsAs(crawler.Search)
-}
-
-// Runs returns the latest run of each search engine at each site, in no order. It forgets
-// those that are over for long.
+// Runs returns the latest run of each search engine at each site, in no order, but those
+// that are over for long.
 func (c *Counters) Runs() (list []Run) {
-	for key := range c.running.Range {
-		from := key.(*Crawler)
-		run := &from.run
-		last := time.Unix(run.last.Load(), 0)
-		if c.now().Sub(last) > 2*MaxPause {
-			c.running.Delete(key)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	type key struct {
+		site    *Site
+		crawler string
+	}
+	now, found := c.now(), make(map[key]*Run)
+	all := c.walk(func(*Site) bool { return true })
+	for r := range all {
+		last := time.Unix(r.Last, 0)
+		if r.Unmeant == 0 || now.Sub(last) > 2*MaxPause {
 			continue
 		}
-		list = append(list, Run{
-			Site: from.site.name, Pattern: from.site.patternName(), Crawler: from.name, Since: time.Unix(run.since.Load(), 0), Last: last,
-			Refused: int(run.refused.Load()), ByName: int(run.byName.Load()), Served: int(run.served.Load()), Line: int(run.line.Load()),
-		})
+		at, began := key{r.site, r.Crawler}, time.Unix(max(r.began.Load(), r.Last-24*60*60), 0)
+		run := found[at]
+		if run == nil {
+			run = &Run{Site: r.site.name, Pattern: r.site.patternName(), Crawler: r.Crawler, Since: began}
+			found[at] = run
+		}
+		if began.Before(run.Since) {
+			run.Since = began
+		}
+		if !last.Before(run.Last) {
+			run.Last, run.Line = last, int(r.Number)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	for r := range all {
+		run := found[key{r.site, r.Crawler}]
+		if run == nil || r.Claim != claim.Verified || r.Monitor {
+			continue
+		}
+		n := int(r.Past.since(minuteOf(run.Since), c.at))
+		switch {
+		case r.Unmeant != 0:
+			run.Refused += n
+			if r.Unmeant == unmeantByName {
+				run.ByName += n
+			}
+		case r.action() == judge.Pass && r.Reason != judge.ExemptPath:
+			run.Served += n
+		}
+	}
+	for _, run := range found {
+		list = append(list, *run)
 	}
 	return list
 }

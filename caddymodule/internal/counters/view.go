@@ -3,14 +3,17 @@ package counters
 import (
 	"cmp"
 	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // steps describes the points of the series of a span.
@@ -21,16 +24,66 @@ func (c *Counters) steps(name string) statusapi.Steps {
 	return statusapi.Steps{Span: name, Start: time.Unix(first*length, 0).UTC(), Step: int(length), Count: of.count()}
 }
 
-// rowsIn folds, and returns the rows for which in returns true. The caller holds mu.
-func (c *Counters) rowsIn(in func(*Site) bool) iter.Seq[*row] {
+// walk folds, and returns the rows for which in returns true. The caller holds mu.
+func (c *Counters) walk(in func(*Site) bool) iter.Seq[*row] {
 	c.fold()
 	return func(yield func(*row) bool) {
-		for r := range c.all() {
-			if r.total > 0 && in(r.crawler.site) && !yield(r) {
+		for r := range c.rows.all() {
+			if r.Total > 0 && in(r.site) && !yield(r) {
 				return
 			}
 		}
 	}
+}
+
+// in reports whether a scope has the site, or the pattern that it matches.
+func (s *Site) in(scope statusapi.Scope) bool { return scope.Host(s.configured(), s.name) }
+
+// configured returns the name of the site in the configuration.
+func (s *Site) configured() string { return cmp.Or(s.patternName(), s.name) }
+
+// patternName returns the pattern that a host matches, "" for a site.
+func (s *Site) patternName() string {
+	if s.pattern != nil {
+		return s.pattern.name
+	}
+	return ""
+}
+
+// Hosts returns the hosts of the sites in a scope that have counters.
+func (c *Counters) Hosts(scope statusapi.Scope) (names []string) {
+	for s := range c.allSites() {
+		if s.pattern != nil && s.in(scope) {
+			names = append(names, s.name)
+		}
+	}
+	return names
+}
+
+// HasHost reports whether a host that only a pattern names has counters.
+func (c *Counters) HasHost(name string) bool {
+	has, _ := c.daysOf(name)
+	return has
+}
+
+// KnowsHost reports whether a host that only a pattern names had requests on two days.
+func (c *Counters) KnowsHost(name string) bool {
+	_, days := c.daysOf(name)
+	return days > 1
+}
+
+// daysOf returns on how many days a host that only a pattern names had requests.
+func (c *Counters) daysOf(name string) (has bool, days int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.fold()
+	set := uint32(0)
+	for r := range c.rows.all() {
+		if r.site.pattern != nil && r.site.name == name {
+			has, set = true, set|r.Past.days()
+		}
+	}
+	return has, bits.OnesCount32(set)
 }
 
 // topmost returns whether a site is in a scope, and its pattern is not: the counts of a
@@ -41,25 +94,25 @@ func topmost(scope statusapi.Scope) func(*Site) bool {
 
 // addWindows adds the requests in a row.
 func (r *row) addWindows(to *statusapi.Windows[uint64]) {
-	to.Hour += r.in(hourSpan)
-	to.Day += r.in(daySpan)
-	to.Month += r.in(monthSpan)
-	to.Total += r.total
+	to.Hour += r.Past.in(hourSpan)
+	to.Day += r.Past.in(daySpan)
+	to.Month += r.Past.in(monthSpan)
+	to.Total += r.Total
 }
 
 // addCounts adds the requests of a crawler in a row.
 func (r *row) addCounts(to *statusapi.Windows[statusapi.Counts]) {
-	r.addTo(&to.Hour, r.in(hourSpan))
-	r.addTo(&to.Day, r.in(daySpan))
-	r.addTo(&to.Month, r.in(monthSpan))
-	r.addTo(&to.Total, r.total)
+	r.addTo(&to.Hour, r.Past.in(hourSpan))
+	r.addTo(&to.Day, r.Past.in(daySpan))
+	r.addTo(&to.Month, r.Past.in(monthSpan))
+	r.addTo(&to.Total, r.Total)
 }
 
 // addTo adds a number of requests in a row.
 func (r *row) addTo(c *statusapi.Counts, n uint64) {
 	c.Requests += n
-	*c.Of(r.action(), r.monitor()) += n
-	switch r.claim {
+	*c.Of(r.action(), r.Monitor) += n
+	switch r.Claim {
 	case claim.Verified:
 		c.Verified += n
 	case claim.Unverified:
@@ -67,13 +120,13 @@ func (r *row) addTo(c *statusapi.Counts, n uint64) {
 	case claim.Impostor:
 		c.Impostors += n
 	}
-	isPacedByName := r.reason().Info().Field != "" && r.facts != nil && r.facts.Group != "" && r.facts.Group != "*"
+	isPacedByName := r.Reason.Info().Field != "" && r.Line != nil && r.Line.Group != "" && r.Line.Group != "*"
 	switch {
-	case !r.crawler.known || r.action() == judge.Pass || r.reason() == judge.Impostor || isPacedByName:
-	case r.monitor() && r.claim == claim.Verified:
+	case !r.Known || r.action() == judge.Pass || r.Reason == judge.Impostor || isPacedByName:
+	case r.Monitor && r.Claim == claim.Verified:
 		c.VerifiedWould += n
-	case r.monitor():
-	case r.claim == claim.Verified:
+	case r.Monitor:
+	case r.Claim == claim.Verified:
 		c.VerifiedRefused += n
 	default:
 		c.ClaimsRefused += n
@@ -90,30 +143,27 @@ func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summar
 	s.Series = statusapi.Series{People: points(), Strangers: points(), Decided: statusapi.Decided[[]uint64]{
 		Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
 	}}
-	rows := c.rowsIn(topmost(scope))
+	rows := c.walk(topmost(scope))
 	s.Since, s.Series.Steps = c.since.UTC(), c.steps(span)
 	reasons := make(map[outcome]*statusapi.ReasonCounts)
 	for r := range rows {
 		switch {
 		case r.isPeople():
 			r.addWindows(&s.People)
-			r.ring.addTo(s.Series.People, of, c.at)
+			r.Past.addTo(s.Series.People, of, c.at)
 			continue
 		case r.isStrangers():
 			r.addWindows(&s.Strangers)
-			r.ring.addTo(s.Series.Strangers, of, c.at)
+			r.Past.addTo(s.Series.Strangers, of, c.at)
 			continue
 		}
-		r.ring.addTo(*s.Series.Of(r.action(), r.monitor()), of, c.at)
-		if r.addCounts(&s.Crawlers); r.crawler.isSearch() {
+		r.Past.addTo(*s.Series.Of(r.action(), r.Monitor), of, c.at)
+		if r.addCounts(&s.Crawlers); r.isSearch() {
 			r.addCounts(&s.Search)
 		}
-		o := r.outcome
-		if o.action() == judge.Pass { // in both modes
-			o = newOutcome(o.reason(), false)
-		}
+		o := outcome{Reason: r.Reason, Monitor: r.Monitor && r.action() != judge.Pass} // which passes in both modes
 		if reasons[o] == nil {
-			reasons[o] = &statusapi.ReasonCounts{Reason: o.reason().String(), Action: verdict.ActionName(o.action(), o.monitor())}
+			reasons[o] = &statusapi.ReasonCounts{Reason: o.Reason.String(), Action: verdict.ActionName(o.action(), o.Monitor)}
 		}
 		r.addWindows(&reasons[o].Windows)
 	}
@@ -140,15 +190,15 @@ func (c *Counters) Sites(scope statusapi.Scope, span string) []statusapi.Site {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of, found := spanNames[span], make(map[*Site]*statusapi.Site)
-	rows := c.rowsIn(func(s *Site) bool { return found[s] != nil })
+	rows := c.walk(func(s *Site) bool { return found[s] != nil })
 	for s := range c.allSites() {
 		if s.in(scope) {
 			found[s] = &statusapi.Site{Name: s.name, Pattern: s.patternName()}
 		}
 	}
 	for r := range rows {
-		to := found[r.crawler.site]
-		n := r.in(of)
+		to := found[r.site]
+		n := r.Past.in(of)
 		to.Any = true
 		switch {
 		case r.isPeople():
@@ -159,9 +209,9 @@ func (c *Counters) Sites(scope statusapi.Scope, span string) []statusapi.Site {
 			continue
 		}
 		r.addTo(&to.Counts, n)
-		to.Total += r.total
-		to.Minute += r.back(hourSpan, c.at, 1)
-		if r.crawler.isSearch() && r.claim == claim.Verified {
+		to.Total += r.Total
+		to.Minute += r.Past.back(hourSpan, c.at, 1)
+		if r.isSearch() && r.Claim == claim.Verified {
 			var search statusapi.Counts
 			r.addTo(&search, n)
 			to.SearchRefused += search.VerifiedRefused
@@ -177,23 +227,22 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of := spanNames[query.Span]
-	found := make(map[string]*statusapi.Crawler) // by Crawler.id
-	for r := range c.rowsIn(topmost(scope)) {
-		from := r.crawler
-		if r.isPeople() || r.isStrangers() || query.Class != "" && from.class.String() != query.Class {
+	found := make(map[id]*statusapi.Crawler)
+	for r := range c.walk(topmost(scope)) {
+		if r.Class == crawler.Person || query.Class != "" && r.Class.String() != query.Class {
 			continue
 		}
-		to := found[from.id]
+		to := found[r.id()]
 		if to == nil {
 			to = &statusapi.Crawler{
-				Name: from.name, Class: from.class.String(), Known: from.known, Other: from.other, Operator: from.operator,
-				Purposes: append([]string{}, from.purposes...), Series: make([]uint64, of.count()),
+				Name: r.name(), Class: r.Class.String(), Known: r.Known, Other: r.Crawler == "", Operator: r.Operator,
+				Purposes: words.Strings(r.Purposes), Series: make([]uint64, of.count()),
 			}
-			found[from.id] = to
+			found[r.id()] = to
 		}
 		r.addCounts(&to.Windows)
-		r.ring.addTo(to.Series, of, c.at)
-		if last := time.Unix(r.last.Load(), 0).UTC().Truncate(time.Minute); last.After(to.Last) {
+		r.Past.addTo(to.Series, of, c.at)
+		if last := time.Unix(r.Last, 0).UTC().Truncate(time.Minute); last.After(to.Last) {
 			to.Last = last
 		}
 	}
@@ -214,14 +263,15 @@ func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found := make(map[uint64]*LineCount)
-	for r := range c.rowsIn(func(s *Site) bool { return true }) {
-		if r.facts == nil || !scope.Host(r.crawler.site.configured(), r.facts.Origin.Host) {
+	for r := range c.walk(func(s *Site) bool { return true }) {
+		if r.Line == nil || !scope.Host(r.site.configured(), r.Line.Origin.Host) {
 			continue
 		}
-		to := found[r.line]
+		at := r.Line.ID.at(r.Line.Origin)
+		to := found[at]
 		if to == nil {
-			to = &LineCount{Line: *r.facts, Site: r.crawler.site.configured()}
-			found[r.line] = to
+			to = &LineCount{Line: *r.Line, Site: r.site.configured()}
+			found[at] = to
 		}
 		to.add(r)
 	}
@@ -230,73 +280,12 @@ func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
 
 // add adds the counts of a row.
 func (l *LineCount) add(r *row) {
-	*l.Of(r.action(), r.monitor()) += r.total
+	*l.Of(r.action(), r.Monitor) += r.Total
 	if r.action() != judge.Pass {
-		l.Hour += r.in(hourSpan)
-		l.Day += r.in(daySpan)
+		l.Hour += r.Past.in(hourSpan)
+		l.Day += r.Past.in(daySpan)
 	}
-	if last := time.Unix(r.last.Load(), 0).UTC(); last.After(l.Last) {
-		l.Last, l.Number = last, int(r.number.Load())
+	if last := time.Unix(r.Last, 0).UTC(); last.After(l.Last) {
+		l.Last, l.Number = last, int(r.Number)
 	}
-}
-
-// Rows returns the number of rows.
-func (c *Counters) Rows() int { return c.rows.len() }
-
-// SiteCounts has the total counts of a site. They never decrease while the process
-// runs.
-type SiteCounts struct {
-	Site    string
-	Actions map[string]uint64 // decisions about crawlers, by verdict.ActionName
-	People  uint64
-
-	Strangers uint64
-}
-
-// Total returns the number of decisions.
-func (s SiteCounts) Total() (n uint64) {
-	for _, count := range s.Actions {
-		n += count
-	}
-	return n
-}
-
-// Add adds other to s.
-func (s *SiteCounts) Add(other SiteCounts) {
-	for action, count := range other.Actions {
-		s.Actions[action] += count
-	}
-	s.People += other.People
-	s.Strangers += other.Strangers
-}
-
-// Decided returns the total counts of each site of the configuration, in no order.
-func (c *Counters) Decided() []SiteCounts {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	found := make(map[*Site]*SiteCounts)
-	rows := c.rowsIn(func(s *Site) bool { return found[s] != nil })
-	for s := range c.allSites() {
-		if s.pattern != nil {
-			continue
-		}
-		n := &SiteCounts{Site: s.name, Actions: make(map[string]uint64)}
-		found[s] = n
-		for r := range judge.Reasons() { // so that each action of a site has a value
-			for _, monitored := range []bool{false, true} {
-				n.Actions[verdict.ActionName(r.Info().Action, monitored)] = 0
-			}
-		}
-	}
-	for r := range rows {
-		switch to := found[r.crawler.site]; {
-		case r.isPeople():
-			to.People += r.total
-		case r.isStrangers():
-			to.Strangers += r.total
-		default:
-			to.Actions[verdict.ActionName(r.action(), r.monitor())] += r.total
-		}
-	}
-	return sorted(found, func(a, b *SiteCounts) int { return strings.Compare(a.Site, b.Site) })
 }

@@ -116,12 +116,11 @@ func TestVerifiedCrawlersAndImpostors(t *testing.T) {
 		}
 	}
 
-	if n := s.metric(`caddy_robots_verifications_total{crawler="ListBot",method="none",outcome="impostor"}`); n < 2 {
+	if n := s.metric(`caddy_robots_verifications_total{crawler="ListBot",outcome="impostor"}`); n < 2 {
 		t.Errorf("%v impostors counted", n)
 	}
 	for _, name := range []string{
-		`caddy_robots_verifications_total{crawler="ListBot",method="list",outcome="verified"}`,
-		`caddy_robots_verifications_total{crawler="ListBot",method="dns",outcome="verified"}`,
+		`caddy_robots_verifications_total{crawler="ListBot",outcome="verified"}`,
 		`caddy_robots_decisions_total{action="deny",crawler="ListBot",reason="impostor"}`,
 		fmt.Sprintf(`caddy_robots_verification_age_seconds{kind="list",url="%s/list.json"}`, o.web.URL),
 	} {

@@ -62,7 +62,7 @@ type Accident struct {
 
 // Bounds of accidents.
 const (
-	maxWatched  = counters.MaxHosts  // files at hosts that clients may have invented
+	maxWatched  = 10_000             // files at hosts that clients may have invented
 	acceptAfter = 7 * 24 * time.Hour // after which a changed file is no accident any more
 
 	refusedFor = time.Minute    // the least time of SearchRefused

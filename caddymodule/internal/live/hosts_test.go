@@ -20,7 +20,7 @@ func (w *watcher) countHost(n int, host string, a crawler.Agent, said claim.Stat
 		if why == judge.RulesPending {
 			d.Action = judge.Throttle
 		}
-		w.app.Counters.Site(statusapi.AnySite).Host(host, w.now).Count(d, &counters.Request{Time: w.now, Target: "/x"})
+		w.app.Counters.Site(statusapi.AnySite).Host(host).Count(d, &counters.Request{Time: w.now, Target: "/x"})
 	}
 }
 

@@ -83,7 +83,7 @@ func TestKnownSites(t *testing.T) {
 	w := newNewsWorld("named.test", statusapi.AnySite)
 	visit := func(hosts ...string) {
 		for _, host := range hosts {
-			w.app.Counters.Site(statusapi.AnySite).Host(host, w.now).CountPerson(0)
+			w.app.Counters.Site(statusapi.AnySite).Host(host).CountPerson(0)
 		}
 		w.pass(time.Minute)
 	}
