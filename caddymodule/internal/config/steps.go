@@ -113,11 +113,6 @@ func (s *Settings) withDefaultSteps(defaults *Settings) caddy.ModuleMap {
 	if defaults != nil {
 		off = slices.Concat(off, defaults.Off)
 	}
-	for other := range all {
-		if s := step.New(other); s != nil {
-			off = append(slices.Clip(off), s.Info().Replaces)
-		}
-	}
 	asked := (&Settings{Steps: all}).AskedBy() != ""
 	for _, name := range step.Names(false) {
 		info := step.New(name).Info()

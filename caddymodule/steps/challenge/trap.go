@@ -3,10 +3,10 @@ package challenge
 import (
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -20,24 +20,15 @@ const (
 	trapLife = 24 * time.Hour // of a trap URL: people keep tabs and bookmarks
 )
 
+// trapForm is a folder in letters that mean the same in URLs and in robots.txt.
+var trapForm = regexp.MustCompile(`^(/[A-Za-z0-9._~!()-]+)+/$`)
+
 // ParseTrap parses a trap: a path that ends with a slash, or with a slash and a
-// star, such as /calendar-all/*. The error says what is wrong with the pattern.
+// star, such as /calendar-all/*.
 func ParseTrap(pattern string) (Trap, error) {
 	path := strings.TrimSuffix(pattern, "*")
-	switch {
-	case len(path) < 3 || path[0] != '/' || path[len(path)-1] != '/':
-		return "", fmt.Errorf("trap %q: want a folder of its own, such as /calendar-all/*", pattern)
-	case len(path) > maxTrap:
-		return "", fmt.Errorf("trap: the path has %d octets: at most %d are allowed", len(path), maxTrap)
-	case strings.Contains(path, "//"):
-		return "", fmt.Errorf("trap %q has an empty segment", pattern)
-	case strings.HasPrefix(path, "/.well-known/"):
-		return "", fmt.Errorf("trap %q: paths below /.well-known/ are never denied", pattern)
-	}
-	for _, c := range []byte(path) {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte(`"#$%&'*+,;<=>?@[\]^{|}`, c) >= 0 {
-			return "", fmt.Errorf("trap %q: want letters, digits, slashes, dots and hyphens, with a star at the end only", pattern)
-		}
+	if len(path) > maxTrap || !trapForm.MatchString(path) || strings.HasPrefix(path, "/.well-known/") {
+		return "", fmt.Errorf("trap %.300q: want a folder of its own, in letters, digits, slashes, dots and hyphens, such as /calendar-all/*", pattern)
 	}
 	return Trap(path), nil
 }
@@ -77,24 +68,11 @@ func (c *Check) TrapURL(q *judge.Request, rules *judge.Rules) string {
 	if !ok || c.Trap == "" {
 		return ""
 	}
-	u := string(c.Trap) + (*c.memory.ring.Load())[0].text(newToken(q.Time).as(trapToken), &b)
+	u := string(c.Trap) + c.memory.keys().text(newToken(q.Time).as(trapToken), &b)
 	if _, ok := rules.DisallowsEveryGroup(u); !ok {
 		return ""
 	}
 	return u
-}
-
-// trapFor returns what makes a trap URL for the client of a request that may be for a page,
-// when it is asked for; nil if there is no trap.
-func (c *Check) trapFor(x *step.Exchange) func() string {
-	if c.Trap == "" || x.Request.Origin.Scheme != "https" {
-		return nil
-	}
-	if dest := x.HTTP.Header["Sec-Fetch-Dest"]; len(dest) > 0 && dest[0] != "document" && dest[0] != "empty" {
-		return nil
-	}
-	q, rules := x.Request, x.Decision.Rules
-	return func() string { return c.TrapURL(&q, rules) }
 }
 
 // isTrapped reports whether a request is for a trap URL that was made for the same
@@ -109,7 +87,7 @@ func (c *Check) isTrapped(q *judge.Request, rules *judge.Rules) bool {
 		return false
 	}
 	text, _, _ = strings.Cut(text, "?")
-	t := c.memory.ring.Load().open(text, &b)
+	t := c.memory.keys().open(text, &b)
 	if t.kind != trapToken || !t.isFresh(q.Time, trapLife) {
 		return false
 	}
