@@ -11,7 +11,7 @@ import (
 // Verdict is what becomes of a request.
 type Verdict uint8
 
-// The verdicts of Pace.
+// The verdicts of Pace. Those after TooMany are for requests with a token.
 const (
 	Go       Verdict = iota // the request goes on
 	Stranger                // the client does not show that it is a browser: the page

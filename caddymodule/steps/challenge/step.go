@@ -276,14 +276,11 @@ func (c *Challenge) decide(x *step.Exchange, a *Arrival) {
 
 // Answers implements step.Answerer.
 func (*Challenge) Answers(x *step.Exchange) bool {
-	d := &x.Decision
-	switch arrivals.Of(x).verdict {
-	case Go, TooMany:
-		return false
-	case Stranger:
+	d, verdict := &x.Decision, arrivals.Of(x).verdict
+	if verdict == Stranger {
 		return d.Reason == Asked && !d.Monitored
 	}
-	return d.Action == judge.Pass || d.Monitored
+	return verdict > TooMany && (d.Action == judge.Pass || d.Monitored)
 }
 
 // Answer implements step.Answerer.

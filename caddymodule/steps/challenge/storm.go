@@ -48,7 +48,7 @@ type Storm struct {
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
 	lone      atomic.Int32  // pages of lone addresses in the window, at the last evaluation
-	cohorts   cohorts
+	cohorts   *cohorts      // nil where storms are only told
 
 	// Since the check went on: pages shown, and clients that passed, by themselves or with the
 	// button. waiting is how many addresses got the style sheet's cookie since somebody came back
@@ -66,6 +66,9 @@ type sample struct{ target, userAgent string }
 func (s *Storm) start(host string, c *Check, key uint64) {
 	s.Host, s.check, s.key = host, c.id(), key
 	s.ring = make([]second, s.window()+lonelyFor+1)
+	if c.Page != nil {
+		s.cohorts = new(cohorts)
+	}
 }
 
 // window returns the time of `over` in seconds.
@@ -104,7 +107,9 @@ func (s *Storm) known(at uint32) *second {
 // than it can.
 func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 	if last := s.evaluated.Load(); last != now && s.evaluated.CompareAndSwap(last, now) {
-		s.cohorts.look(now, s.check.over)
+		if s.cohorts != nil {
+			s.cohorts.look(now, s.check.over)
+		}
 		s.evaluate(now, busy != nil && busy())
 	}
 	return s.on.Load()
