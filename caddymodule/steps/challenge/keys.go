@@ -143,29 +143,42 @@ func joined(first, further []string) (all []string) {
 
 // exchange makes the storage have the secrets that are known, and returns all. It makes one if
 // there is none, also in the place of text that has none.
-func (k *keeper) exchange(ctx context.Context, secrets []string) ([]string, error) {
-	if err := k.storage.Lock(ctx, keysName); err != nil {
+func (k *keeper) exchange(ctx context.Context, secrets []string) (all []string, err error) {
+	all, missing, err := k.read(ctx, secrets)
+	if err != nil {
 		return secrets, err
 	}
-	defer func() { _ = k.storage.Unlock(context.WithoutCancel(ctx), keysName) }()
+	if missing {
+		if err := k.storage.Lock(ctx, keysName); err != nil {
+			return all, err
+		}
+		defer func() { _ = k.storage.Unlock(context.WithoutCancel(ctx), keysName) }()
+		all, _, err = k.read(ctx, all) // again: another server may have stored some
+		if err != nil {
+			return secrets, err
+		}
+		if len(all) == 0 {
+			all = []string{randomSecret()}
+		}
+		if err := k.storage.Store(ctx, keysName, []byte(strings.Join(all, "\n")+"\n")); err != nil {
+			return secrets, err
+		}
+	}
+	k.secrets = all
+	return all, nil
+}
+
+// read returns the secrets that are known, with those of the storage, and reports whether some
+// are missing there.
+func (k *keeper) read(ctx context.Context, secrets []string) (all []string, missing bool, err error) {
 	text, err := k.storage.Load(ctx, keysName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return secrets, err
+		return nil, false, err
 	}
 	stored := joined(strings.Fields(string(text)), nil)
 	if err == nil && len(stored) == 0 {
 		k.memory.damaged.Store(clock.Now().Unix())
 	}
-	secrets = joined(secrets, stored)
-	if len(secrets) == 0 {
-		secrets = []string{randomSecret()}
-	}
-	if !slices.Equal(secrets, stored) {
-		err = k.storage.Store(ctx, keysName, []byte(strings.Join(secrets, "\n")+"\n"))
-		if err != nil {
-			return secrets, err
-		}
-	}
-	k.secrets = secrets
-	return secrets, nil
+	all = joined(secrets, stored)
+	return all, len(all) == 0 || !slices.Equal(all, stored), nil
 }
