@@ -66,7 +66,7 @@ func TestTrapsHaveToBeDisallowed(t *testing.T) {
 	} {
 		ctx, cancel := caddy.NewContext(caddy.Context{Context: context.Background()})
 		h := &Handler{log: zaptest.NewLogger(t), Settings: config.Settings{
-			Source: &config.Source{Kind: config.SourceInline, Text: text}, Steps: challenging(`{"disallowed":true,"trap":"/trap/*"}`),
+			Source: &config.Source{Kind: config.SourceInline, Text: text}, Steps: challenging(`{"paths":["disallowed"],"trap":"/trap/*"}`),
 		}}
 		err := h.provision(ctx, startedApp(t, ctx))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -24,7 +24,7 @@ func BenchmarkHandler(b *testing.B) {
 	h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
 	busy := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: shedding(64)}})
 	asking := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: challenging(`{"paths":["/blame/*","/search*"]}`)}})
-	disallowed := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: challenging(`{"disallowed":true}`)}})
+	disallowed := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: challenging(`{"paths":["disallowed"]}`)}})
 	for _, bb := range []struct {
 		name    string
 		handler caddyhttp.MiddlewareHandler

@@ -106,7 +106,7 @@ func TestBrowsers(t *testing.T) {
 	for _, engine := range webdriver.Engines() {
 		t.Run(engine.Name, func(t *testing.T) {
 			t.Parallel()
-			s := startSite(t) // an address gets 30 passes an hour: a site for each browser
+			s := startSite(t)
 			s.waitForCheck()
 			t.Run("visits", func(t *testing.T) { visits(t, s, engine) })
 			t.Run("pages", func(t *testing.T) { pages(t, s, engine) })

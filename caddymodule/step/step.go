@@ -67,9 +67,6 @@ type Info struct {
 	// Default says that the step is on unless `off` names it. Its settings are empty then.
 	Default bool
 
-	// Replaces has the name of a step that is on by default, and not beside this one.
-	Replaces string
-
 	// Placeholders have the names of the placeholders of the step, without http.robots; see
 	// Recorder. Those in Logged are fields of the access log too, unless they are empty.
 	Placeholders, Logged []string

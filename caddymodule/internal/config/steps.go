@@ -89,11 +89,6 @@ func (s *Settings) mergedSteps(defaults *Settings) caddy.ModuleMap {
 	}
 	maps.Copy(all, s.Steps)
 	off, asked := slices.Concat(s.Off, defaults.Off), (&Settings{Steps: all}).AskedBy() != ""
-	for name := range all {
-		if known := step.New(name); known != nil {
-			off = append(off, known.Info().Replaces)
-		}
-	}
 	for _, name := range step.Names(false) {
 		info := step.New(name).Info()
 		if info.Default && all[name] == nil && !slices.Contains(off, name) && !(info.NeedsResponse && asked) {

@@ -36,8 +36,7 @@ const (
 	Flood = "flood"
 	// The server is busy, so that `shed` refuses crawlers.
 	Shedding = statusapi.Busy
-	// Many addresses request pages of `challenge`, or without it pages that robots.txt
-	// disallows, and nothing else. It ends when they have been few for five minutes. With
+	// Many addresses request pages of `challenge`, or others, and nothing else. It ends when they have been few for five minutes. With
 	// `challenge`, it is a note.
 	Strangers = statusapi.Strangers
 	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It

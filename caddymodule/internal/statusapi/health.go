@@ -51,7 +51,7 @@ type Action struct {
 type Problem struct {
 	Severity string `json:"severity"`
 	// mistake, no_rules, monitor, robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors, search_partly,
-	// busy, registry, challenge, challenge_blind, challenge_broken, challenge_once or notify, or an accident: fleet_lost, rules_lost, search_shut_out, search_refused, flood or shedding
+	// busy, registry, challenge, challenge_broken or notify, or an accident: fleet_lost, rules_lost, search_shut_out, search_refused, flood or shedding
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"` // the host, URL, file or the like that has the problem
 	// such as "robots.txt of shop.example.com could not be fetched for 12 minutes; the copy of 14:02 is in force"

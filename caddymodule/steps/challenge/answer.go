@@ -43,11 +43,11 @@ func mediaOf(types []string) media {
 // pending is what is to be done when the answer to a request is known.
 type pending struct {
 	check   *Check
-	storm   *stormAt // nil if there is nothing to do
+	storm   *Storm // nil if there is nothing to do
 	now     uint32
 	matches bool // the check is for the path
 	proves  bool // the site knows the client, if it is served
-	client  *client
+	client  *memo
 	cell    *cohortCell // of the User-Agent; nil for a client that names a crawler
 	counted counted
 	taken   [2]struct {
@@ -55,26 +55,20 @@ type pending struct {
 		interval time.Duration
 	}
 
-	head     response.Head
-	reached  bool // the request has reached the next handler
-	complete bool // the answer is known as a whole
-	status   int  // 0 if none was set
-	media    media
-	isHit    bool // a cache has answered
-	isHead   bool
-	target   string
-	dest     string // Sec-Fetch-Dest
+	head    response.Head
+	reached bool // the request has reached the next handler
+	status  int  // 0 if none was set
+	media   media
+	isHit   bool // a cache has answered
+	isHead  bool
+	target  string
 }
 
 // begin prepares End.
-func (a *Arrival) begin(c *Check, s *stormAt, q *judge.Request, r *http.Request, d *judge.Decision) {
+func (a *Arrival) begin(c *Check, s *Storm, q *judge.Request, r *http.Request, d *judge.Decision) {
 	p := &a.pending
-	p.check, p.storm, p.now = c, s, uint32(q.Time.Unix())
+	p.check, p.storm, p.target, p.isHead = c, s, q.Target, q.Method == http.MethodHead
 	p.matches, p.proves = c.closes(d.Rules, q), proves(q, r, d.Agent.Class)
-	p.isHead, p.target = q.Method == http.MethodHead, q.Target
-	if dest := r.Header["Sec-Fetch-Dest"]; len(dest) > 0 {
-		p.dest = dest[0]
-	}
 }
 
 // take takes a request of a bucket. It returns how long to wait if there is none.
@@ -83,12 +77,11 @@ func (p *pending) take(b *bucket, now time.Time, interval time.Duration, burst i
 	if wait > 0 {
 		return wait
 	}
-	for i := range p.taken {
-		if t := &p.taken[i]; t.bucket == nil {
-			t.bucket, t.interval = b, interval
-			break
-		}
+	i := 0
+	if p.taken[0].bucket != nil {
+		i = 1
 	}
+	p.taken[i].bucket, p.taken[i].interval = b, interval
 	return 0
 }
 
@@ -104,54 +97,43 @@ func (p *pending) giveBack() {
 }
 
 // Reach returns the ResponseWriter for the next handler, when a request reaches it.
-func (a *Arrival) Reach(w http.ResponseWriter) http.ResponseWriter {
-	if a.storm == nil {
+func (p *pending) Reach(w http.ResponseWriter) http.ResponseWriter {
+	if p.storm == nil {
 		return w
 	}
-	a.reached = true
-	return a.head.Watch(w, a)
+	p.reached = true
+	return p.head.Watch(w, p)
 }
 
 // Answered implements response.Observer.
-func (a *Arrival) Answered(status int, header http.Header) {
-	a.status, a.media = status, mediaOf(header["Content-Type"])
-	if a.renews && keepsApart(header["Cache-Control"]) {
-		header.Add("Set-Cookie", a.check.renewed(a).String())
-	}
-	a.isHit = slices.ContainsFunc(header["Cache-Status"], func(field string) bool { return strings.Contains(field, "; hit") })
-}
-
-// keepsApart reports whether no shared cache may store a response.
-func keepsApart(control []string) bool {
-	return slices.ContainsFunc(control, func(field string) bool {
-		return strings.Contains(field, "private") || strings.Contains(field, "no-store")
-	})
-}
-
-// Done notes that the next handler has returned, or that it was not called or panicked. It
-// reports whether it has taken the connection over, so that something may still use the
-// ResponseWriter.
-func (a *Arrival) Done(returned bool, err error, r *http.Request) (taken bool) {
-	a.complete = returned && err == nil && r.Context().Err() == nil
-	if e, ok := errors.AsType[caddyhttp.HandlerError](err); ok && a.status == 0 {
-		a.complete, a.status = true, e.StatusCode
-	}
-	return a.head.Hijacked
+func (p *pending) Answered(status int, header http.Header) {
+	p.status, p.media = status, mediaOf(header["Content-Type"])
+	p.isHit = slices.ContainsFunc(header["Cache-Status"], func(field string) bool { return strings.Contains(field, "; hit") })
 }
 
 // End is called once for each request, when it has ended. What was no page is given back.
-func (a *Arrival) End() {
+// returned says that the next handler has returned, with err. It reports whether that has taken
+// the connection over, so that something may still use the ResponseWriter.
+func (a *Arrival) End(returned bool, err error, r *http.Request) (taken bool) {
 	p := &a.pending
 	if p.storm == nil {
-		return
+		return false
 	}
-	if !p.reached || p.complete && p.isNone() {
+	isComplete := returned && err == nil && r.Context().Err() == nil
+	if e, ok := errors.AsType[caddyhttp.HandlerError](err); ok && p.status == 0 {
+		isComplete, p.status = true, e.StatusCode
+	}
+	switch {
+	case !p.reached || isComplete && p.isNone():
 		p.giveBack()
+	case p.counted.lone > 0 && p.media == htmlMedia:
+		p.storm.keep(sample{p.target, a.bearer.userAgent})
 	}
-	if p.complete && p.client != nil && !p.isHead {
+	if isComplete && !p.isHead {
 		a.observe()
 	}
 	p.storm = nil
+	return p.head.Hijacked
 }
 
 // isNone reports whether a complete answer is no page.
@@ -170,42 +152,27 @@ func (p *pending) isNone() bool {
 // observe notes what a client was served: pages, what they embed, and what proves that the
 // site knows it.
 func (a *Arrival) observe() {
-	p, s := &a.pending, a.storm
-	unchanged := p.status == http.StatusNotModified
-	served := p.status < 300 || unchanged
-	isPage := served && (p.media == htmlMedia || unchanged && p.media == untyped && (p.dest == "" || p.dest == "document") && !isFile(p.target))
-	embeds := served && !isIcon(p.target) && (p.media == embeddable || unchanged && p.media == untyped && isFile(p.target))
-	isOff := !s.on.Load() && !p.check.Always
-	if isPage || embeds {
-		if embeds {
-			group, _ := p.check.memory.visitor(a.group, p.now)
-			s.embeds(group, p.now)
-		}
-		if embeds || !p.matches {
-			network, _ := p.check.memory.visitor(a.place, p.now)
-			network.visit(&s.networks, embeds)
-		}
+	p := &a.pending
+	unchanged := p.status == http.StatusNotModified && p.media == untyped && isFile(p.target)
+	embeds := p.status < 300 && p.media == embeddable && !isIcon(p.target) || unchanged
+	if embeds {
+		address, _ := p.check.memory.memo(a.group, p.now)
+		p.storm.embeds(address, p.now)
 	}
-	c := p.client
-	switch {
-	case !isOff:
-	case embeds:
-		c.embedded.Store(p.now)
-	case isPage:
-		c.page.Store(p.now)
-	}
-	if isPage && !p.matches && p.cell != nil {
+	if p.cell != nil && !p.matches && p.status < 300 && p.media == htmlMedia {
 		p.cell.elsewhere.Add(1)
 	}
-	if isOff && p.proves && p.status < 300 {
-		c.served.Store(p.now)
+	isKnown := embeds || p.proves && p.status < 300
+	if isKnown && p.client != nil && !p.storm.on.Load() && !p.check.Always {
+		p.client.known.Store(p.now)
 	}
 }
 
 // isFile reports whether a target is that of a file that pages embed.
 func isFile(target string) bool {
 	name, _, _ := strings.Cut(target, "?")
-	return slices.Contains([]string{".css", ".js", ".mjs", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".woff", ".woff2"}, path.Ext(name))
+	return slices.Contains([]string{".css", ".js", ".mjs", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".woff", ".woff2"}, path.Ext(name)) &&
+		!isIcon(target)
 }
 
 // isIcon reports whether a target is that of a site's icon, which browsers fetch without a

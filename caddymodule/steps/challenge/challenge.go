@@ -3,11 +3,10 @@
 // without a pass gets a page that a browser passes by itself. Below that nobody notices
 // anything.
 //
-// A Memory outlives a configuration and has the keys, the addresses, the passes and a
+// A Memory outlives a configuration and has the keys, what is remembered of clients, and a
 // Storm for each origin. A Check has the settings of a handler. For each request, the
 // step Challenge calls Receive before the handler decides, Pace after that, and Serve if the
-// Verdict says that the request is answered here. The step Storms watches where there is no
-// line challenge.
+// Verdict says that the request is answered here. The step Storms watches all other pages.
 //
 // Tokens and passes are stateless, and signed: see token.go. What is counted is bounded,
 // and holds keyed hashes of addresses.
@@ -22,67 +21,54 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/seal"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Bounds of what a Memory remembers: about 50 MB if all of it is used.
+// Bounds of what a Memory remembers: about 60 MB if all of it is used.
 const (
-	maxVisitors = 7 << 15 // addresses, networks, and names of crawlers
-	maxClients  = 7 << 14 // addresses with a User-Agent
-	maxPasses   = 7 << 12
-	maxStorms   = 1 << 10 // origins
+	maxMemos  = 7 << 16
+	maxStorms = 1 << 10 // origins
 )
 
 var results = metrics.NewCounter("challenges_total",
 	"Checks of strangers, by result: shown, style (cookie sent), passed (cookie came back), button (pressed) or refused (429).", "result")
 
-// The results of checks.
-const (
-	shown    = "shown"   // a stranger got the page
-	style    = "style"   // a client got the cookie with the style sheet
-	passed   = "passed"  // a client came back with a new pass that the style sheet gave
-	pressing = "button"  // somebody pressed the button
-	refused  = "refused" // a request got 429, because too many come with the name of the same crawler
-)
+// count counts a result.
+func count(result string) { results.WithLabelValues(result).Inc() }
 
 // Memory has what checks remember. It is safe for concurrent use.
 type Memory struct {
 	ring  atomic.Pointer[ring]
-	first *key        // of this process: it signs until keys are loaded
+	first *seal.Key   // of this process: it signs until keys are loaded
 	ready atomic.Bool // the keys were looked for, so that passes of an earlier process are known
 
 	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
 	damaged    atomic.Int64          // when keys that can't be read were replaced; 0: never
 
-	visitors *table.Table[visitor]
-	passes   *table.Table[pass]
-	clients  *table.Table[client]
-	signed   atomic.Uint32 // when a client showed a sign last, in seconds since 1970
-	storms   *table.Table[stormAt]
-	seed     maphash.Seed
-}
-
-// stormAt is a Storm in the table.
-type stormAt struct {
-	Storm
-	seen atomic.Uint32
+	memos  *table.Table[memo]
+	storms *table.Table[Storm]
+	seed   maphash.Seed
 }
 
 // NewMemory returns an empty Memory. It checks nobody until Run has looked for keys.
 func NewMemory() *Memory {
-	m := &Memory{seed: maphash.MakeSeed(), visitors: table.New[visitor](maxVisitors), passes: table.New[pass](maxPasses),
-		clients: table.New[client](maxClients), storms: table.New[stormAt](maxStorms)}
-	m.first = randomKey(time.Time{})
-	m.ring.Store(&ring{m.first})
+	m := &Memory{seed: maphash.MakeSeed(), memos: table.New[memo](maxMemos), storms: table.New[Storm](maxStorms)}
+	keys := ringOf(randomSecret())
+	m.first = keys[0]
+	m.ring.Store(&keys)
 	return m
 }
+
+// keys returns the keys that are accepted, of which the first signs.
+func (m *Memory) keys() ring { return *m.ring.Load() }
 
 // Storms calls yield for each storm of the check.
 func (c *Check) Storms(yield func(*Storm) bool) {
 	id := c.id()
 	for s := range c.memory.storms.All() {
-		if s.check == id && !yield(&s.Storm) {
+		if s.check == id && !yield(s) {
 			return
 		}
 	}
@@ -112,9 +98,6 @@ type Check struct {
 	off    sync.Map // of the origins' hosts, and "" for all, for which the operator has switched it off
 }
 
-// seconds returns the Window in seconds.
-func (c *Check) seconds() int { return int(c.Window / time.Second) }
-
 // New returns a Check. key names the handler when requests come: one with the same key goes
 // on with what was counted, if the settings of the storm are the same.
 func New(m *Memory, c Config, key func() string) *Check {
@@ -124,13 +107,10 @@ func New(m *Memory, c Config, key func() string) *Check {
 }
 
 // storm returns the storm of the origin of a request.
-func (c *Check) storm(q *judge.Request, now uint32) *stormAt {
-	key := max(1, maphash.Comparable(c.memory.seed, stormKey{c.id(), q.SiteName(), q.Origin.Port}))
-	s := c.memory.storms.Get(key)
-	if s == nil {
-		site := q.SiteName()
-		s = c.memory.storms.Add(key, func(s *stormAt) int64 { return int64(s.seen.Load()) }, func(s *stormAt) { s.start(site, c, key) })
-	}
+func (c *Check) storm(q *judge.Request, now uint32) *Storm {
+	site := q.SiteName()
+	key := max(1, maphash.Comparable(c.memory.seed, stormKey{c.id(), site, q.Origin.Port}))
+	s := c.memory.storms.Add(key, func(s *Storm) int64 { return int64(s.seen.Load()) }, func(s *Storm) { s.start(site, c, key) })
 	if s.seen.Load() != now {
 		s.seen.Store(now)
 	}
@@ -152,7 +132,7 @@ type stormKey struct {
 }
 
 // isOn reports whether strangers are checked at a host.
-func (s *stormAt) isOn(c *Check, host string, now uint32) bool {
+func (s *Storm) isOn(c *Check, host string, now uint32) bool {
 	return (s.IsOn(now, c.Busy) || c.Always) && c.isUsed(host)
 }
 

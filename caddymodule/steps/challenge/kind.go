@@ -74,71 +74,34 @@ func proves(q *judge.Request, r *http.Request, class crawler.Class) bool {
 		!q.Reads() && (class == crawler.Webhook || len(r.Header["Cookie"]) > 0 || len(r.Header["Sec-Fetch-Site"]) > 0)
 }
 
-// IsDocument reports whether a request is for a document: by Sec-Fetch-Dest or, in browsers
-// that send no such field, unless Accept says that the page embeds what it gets. A prefetch
-// is none.
-func IsDocument(r *http.Request) bool {
-	h := r.Header
-	if len(h["Sec-Purpose"])+len(h["Purpose"])+len(h["X-Moz"])+len(h["Upgrade"]) > 0 || r.Method == http.MethodConnect {
-		return false
-	}
-	if dest := h["Sec-Fetch-Dest"]; len(dest) > 0 {
-		return len(dest) > 1 || dest[0] == "document"
-	}
-	if len(h["Sec-Fetch-Site"])+len(h["Sec-Fetch-Mode"])+len(h["Sec-Fetch-User"]) > 0 {
-		return false
-	}
-	accept := h["Accept"]
-	if len(accept) == 0 {
-		return true
-	}
-	for _, media := range [...]string{"image/", "text/css", "font/", "audio/", "video/", "text/event-stream"} {
-		if strings.HasPrefix(accept[0], media) {
-			return false
-		}
-	}
-	return true
+// accepts reports whether the field Accept names one of some media types.
+func accepts(r *http.Request, types ...string) bool {
+	accept := strings.Join(r.Header["Accept"], ",")
+	return slices.ContainsFunc(types, func(media string) bool { return strings.Contains(accept, media) })
 }
 
-// opens reports whether a browser opens a page by a request, as far as it says. A program that
+// opensPage reports whether a browser opens a page by a request, as far as it says. A program that
 // takes anything does not.
-func opens(q *judge.Request, r *http.Request) bool {
-	if !q.Reads() {
-		return false
-	}
+func opensPage(r *http.Request) bool {
 	if dest := r.Header["Sec-Fetch-Dest"]; len(dest) > 0 {
 		return dest[0] == "document"
 	}
-	accept := r.Header["Accept"]
-	return len(accept) > 0 && strings.Contains(accept[0], "html")
+	return accepts(r, "html")
 }
 
-// wants reports whether a request is for an embedded file of a kind.
-func wants(r *http.Request, dest, media string) bool {
-	if d := r.Header["Sec-Fetch-Dest"]; len(d) > 0 {
-		return d[0] == dest
-	}
-	accept := r.Header["Accept"]
-	return len(accept) > 0 && strings.HasPrefix(accept[0], media)
-}
-
-// takesHTML reports whether a client can show a page, as far as it says: one under a service
-// worker has the Sec-Fetch-Dest of a script's request.
-func takesHTML(r *http.Request) bool {
+// wantsStyle reports whether a page embeds what a request is for as a style sheet.
+func wantsStyle(r *http.Request) bool {
 	if dest := r.Header["Sec-Fetch-Dest"]; len(dest) > 0 {
-		switch dest[0] {
-		case "document", "empty", "iframe", "frame", "embed", "object":
-		default:
-			return false
-		}
+		return dest[0] == "style"
 	}
-	accept := r.Header["Accept"]
-	for _, field := range accept {
-		for _, media := range [...]string{"text/html", "text/*", "*/*", "application/xhtml+xml"} {
-			if strings.Contains(field, media) {
-				return true
-			}
-		}
+	return accepts(r, "text/css")
+}
+
+// takesHTML reports whether a client can show a page, as far as it says.
+func takesHTML(r *http.Request) bool {
+	switch strings.Join(r.Header["Sec-Fetch-Dest"], ",") {
+	case "image", "script", "style", "font", "audio", "video", "track":
+		return false
 	}
-	return len(accept) == 0
+	return len(r.Header["Accept"]) == 0 || accepts(r, "text/html", "text/*", "*/*", "application/xhtml+xml")
 }

@@ -11,7 +11,7 @@ import (
 // Verdict is what becomes of a request.
 type Verdict uint8
 
-// The verdicts of Pace.
+// The verdicts of Pace. Those after TooMany are for requests with a token.
 const (
 	Go       Verdict = iota // the request goes on
 	Stranger                // the client does not show that it is a browser: the page
@@ -21,34 +21,38 @@ const (
 	Pressed                 // the same, with the cookie
 )
 
+// The bounds of pages: of a pass or a known client, of all of an address, and of each of these
+// when the address has no more.
+const (
+	pageInterval = time.Second
+	pageBurst    = 120
+	allInterval  = time.Minute / 600
+	allBurst     = 600
+	fewInterval  = time.Minute / 6
+	fewBurst     = 6
+)
+
 // Pace says what becomes of a request that a decision lets through, and of one with a token.
 func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) Verdict {
-	now, kind := uint32(q.Time.Unix()), c.kindOf(q, d)
-	c.watchSigns(a, q, r, d, now)
+	a.now = uint32(q.Time.Unix())
+	kind := c.kindOf(q, d)
+	c.watchSigns(a, q, r, d)
+	if kind == free && !a.given && a.memory == nil {
+		return Go
+	}
+	c.identify(a, q)
+	s := c.storm(q, a.now)
 	if a.memory != nil {
-		s := c.storm(q, now)
-		s.trouble.cameBack()
-		if a.isNew && a.pass.kind == passByStyle {
-			s.passed.Add(1)
-			count(passed)
-		}
-		switch cell := s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent); {
-		case a.isNew:
-			cell.passes.Add(1)
-		case a.isBack:
-			cell.back.Add(1)
-		}
+		s.cameBack(a)
 	}
 	if a.given {
-		if verdict, ends := c.answerToken(a, q, r, d, kind); ends {
+		if verdict, ends := c.answerToken(a, s, q, r, d, kind); ends {
 			return verdict
 		}
 	}
 	if kind == free {
 		return Go
 	}
-	c.identify(a, q)
-	s := c.storm(q, now)
 	a.begin(c, s, q, r, d)
 	switch {
 	case kind == named && a.matches:
@@ -56,69 +60,71 @@ func (c *Check) Pace(a *Arrival, q *judge.Request, r *http.Request, d *judge.Dec
 	case kind == named:
 		return Go
 	}
-	a.client, a.cell = c.clientOf(a, r, now), s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent)
+	a.cell = s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent)
+	a.client, _ = c.memory.memo(c.clientKey(a, r), a.now)
 	if !a.matches {
 		return Go
 	}
 	return c.paceStranger(a, q, r)
 }
 
-// Watch looks for a storm on the paths that robots.txt disallows, for a site without paths of
-// its own. It changes nothing. The caller chooses few addresses, always the same ones: what
-// Storms say is of these.
-func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) {
-	if c.kindOf(q, d) != stranger {
-		return
+// cameBack counts a request with a pass.
+func (s *Storm) cameBack(a *Arrival) {
+	if s.waiting.Load() != 0 {
+		s.waiting.Store(0)
 	}
-	c.identify(a, q)
-	now := uint32(q.Time.Unix())
-	s := c.storm(q, now)
-	a.begin(c, s, q, r, d)
-	a.client, a.cell = c.clientOf(a, r, now), s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent)
-	if a.matches {
-		a.cell.counts(a.bearer.userAgent)
-		group, isNew := c.memory.visitor(a.group, now)
-		a.counted = s.count(group, now, isNew, false, a.cell)
-		s.IsOn(now, nil)
+	if a.isNew && a.pass.kind == passByStyle {
+		s.passed.Add(1)
+		count("passed")
 	}
+}
+
+// takePage takes a page from what a pass or a known client has, and its address, and reports
+// whether there is one: nobody at the same address can take all of a neighbour's.
+func (a *Arrival) takePage(own, address *memo, now time.Time) bool {
+	a.wait = a.take(&own.pages, now, pageInterval, pageBurst)
+	if a.wait > 0 {
+		return false
+	}
+	if a.take(&address.all, now, allInterval, allBurst) == 0 {
+		return true
+	}
+	a.wait = a.take(&own.few, now, fewInterval, fewBurst)
+	return a.wait == 0
 }
 
 // paceStranger says what becomes of a request, on the paths of the check, of a client that no
 // rule binds and that names no crawler.
 func (c *Check) paceStranger(a *Arrival, q *judge.Request, r *http.Request) Verdict {
-	now, s := a.now, a.storm
-	group, isNew := c.memory.visitor(a.group, now)
-	isSigned, isOn := c.isSigned(a, q, r, now), s.isOn(c, q.Origin.Host, now)
+	s, host := a.storm, q.Origin.Host
+	address, isNew := c.memory.memo(a.group, a.now)
+	isSigned := a.client.isSigned(a.now) && !a.IsFreed() && len(q.UserAgents) == 1 && c.isUsed(host)
+	isOn := s.isOn(c, host, a.now)
 	if a.memory != nil && !isSigned {
-		if !isOn || a.takePage(group, q.Time) {
-			a.renews = isOn && a.pass.mayRenew(q.Time, c.For)
+		if !isOn || a.takePage(a.memory, address, q.Time) {
 			return Go
 		}
 		return c.ask(a, q, true)
 	}
 	a.cell.counts(a.bearer.userAgent)
-	a.counted = s.count(group, now, isNew, false, a.cell)
-	address, _ := c.memory.visitor(a.address, now)
-	switch {
-	case !isOn && !isSigned, isPreflight(r):
+	a.counted = s.count(address, a.now, isNew, false, a.cell)
+	if !isOn && !isSigned || isPreflight(r) {
 		return Go
-	case !isSigned && !opens(q, r) && !c.Always && a.client.isKnown(s.since.Load()):
-		a.wait = a.take(&address.known, q.Time, knownInterval, knownBurst)
-		if a.wait == 0 {
-			return Go
-		}
+	}
+	isKnown := !isSigned && !c.Always && a.client.isKnown(s.since.Load()) && !(q.Reads() && opensPage(r))
+	if isKnown && a.takePage(a.client, address, q.Time) {
+		return Go
 	}
 	a.counted = counted{} // it counts as the page that it replaces
-	_, noneReturns := s.trouble.noneReturns(now)
-	return c.ask(a, q, isSigned || noneReturns || !address.mayGet(now, false))
+	return c.ask(a, q, isSigned)
 }
 
-// ask makes the page the answer.
+// ask makes the page the answer. alone says that it has the button alone.
 func (c *Check) ask(a *Arrival, q *judge.Request, alone bool) Verdict {
 	a.giveBack()
 	a.alone, a.page = alone, newToken(q.Time)
 	a.storm.asked.Add(1)
-	count(shown)
+	count("shown")
 	return Stranger
 }
 
@@ -132,46 +138,50 @@ func (c *Check) paceName(a *Arrival, q *judge.Request, d *judge.Decision) Verdic
 		row = d.Agent.Crawler.Name
 	}
 	s := a.storm
-	name, _ := c.memory.visitor(max(1, s.key^maphash.String(c.memory.seed, row)), a.now)
-	a.wait = a.take(&name.known, q.Time, c.Window/time.Duration(c.Over), c.Over)
+	name, _ := c.memory.memo(max(1, s.key^maphash.String(c.memory.seed, row)), a.now)
+	a.wait = a.take(&name.pages, q.Time, c.Window/time.Duration(c.Over), c.Over)
 	if a.wait == 0 {
 		return Go
 	}
-	group, isNew := c.memory.visitor(a.group, a.now)
-	a.counted = s.count(group, a.now, isNew, true, nil)
+	address, isNew := c.memory.memo(a.group, a.now)
+	a.counted = s.count(address, a.now, isNew, true, nil)
 	if !s.isOn(c, q.Origin.Host, a.now) {
 		return Go
 	}
 	a.counted = counted{}
-	count(refused)
+	count("refused")
 	return TooMany
 }
 
-// count counts a result.
-func count(result string) { results.WithLabelValues(result).Inc() }
-
 // answerToken says what becomes of a request whose URL has the parameter. ends is false if the
 // request goes on without it.
-func (c *Check) answerToken(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision, kind clientKind) (verdict Verdict, ends bool) {
-	t, now := a.token, uint32(q.Time.Unix())
-	fresh := func(k tokenKind, life time.Duration) bool { return t.kind == k && t.isFresh(q.Time, life) }
+func (c *Check) answerToken(a *Arrival, s *Storm, q *judge.Request, r *http.Request, d *judge.Decision, kind clientKind) (verdict Verdict, ends bool) {
+	fresh := func(k tokenKind) bool { return a.token.kind == k && a.token.isFresh(q.Time, tokenLife) }
 	switch {
-	case q.Method == http.MethodPost:
-		return c.press(a, q, r, now)
+	case a.pressed:
+		s.passed.Add(1)
+		count("button")
+		a.pass = a.token.as(passByButton)
+		a.pass.at = a.now // the button may be pressed up to an hour after the page was made
+		return Pressed, true
+	case q.Method == http.MethodPost: // who presses the button of an old page gets a fresh page
+		return Clean, a.formed && r.ContentLength == 0 && opensPage(r)
 	case !q.Reads(), a.once:
 		return Go, false
-	case t.kind == styleToken || wants(r, "style", "text/css"):
-		if fresh(styleToken, tokenLife) && isForStyle(r) {
-			c.giveStyle(a, q, r, now)
+	case a.token.kind == styleToken || wantsStyle(r):
+		if fresh(styleToken) && isForStyle(r) {
+			address, _ := c.memory.memo(a.group, a.now)
+			if !address.used.Swap(true) {
+				s.waiting.Add(1)
+			}
+			a.pass = a.token.as(passByStyle)
+			count("style")
 		}
 		return Sheet, true
-	case fresh(openToken, tokenLife) && a.memory == nil:
-		s := c.storm(q, now)
-		if kind == stranger && s.isOn(c, q.Origin.Host, now) && c.closes(d.Rules, q) {
-			a.noStore = true // neither the style sheet nor a further try gives a cookie
-			a.storm = s
-			return c.ask(a, q, true), true
-		}
+	case fresh(openToken) && a.memory == nil && kind == stranger && s.isOn(c, q.Origin.Host, a.now) && c.closes(d.Rules, q):
+		a.noStore = true // neither the style sheet nor a further try gives a cookie
+		a.storm = s
+		return c.ask(a, q, true), true
 	}
 	return Clean, true
 }
@@ -184,39 +194,4 @@ func isForStyle(r *http.Request) bool {
 		return true
 	}
 	return len(dest) == 1 && dest[0] == "style" && len(site) == 1 && site[0] == "same-origin"
-}
-
-// styleAgain is for how many seconds the passes of one browser count as one: of tabs that it
-// opens at once.
-const styleAgain = 10
-
-// giveStyle makes a pass for a client that fetches the style sheet, if it may have one.
-func (c *Check) giveStyle(a *Arrival, q *judge.Request, r *http.Request, now uint32) {
-	c.identify(a, q)
-	p, client := c.memory.pass(a.token), c.clientOf(a, r, now)
-	if again := now - client.styled.Load(); !p.given.Load() && again > styleAgain {
-		address, _ := c.memory.visitor(a.address, now)
-		if !address.mayGet(now, true) {
-			return
-		}
-		client.styled.Store(now)
-	}
-	p.given.Store(true)
-	s := c.storm(q, now)
-	a.pass = a.token.as(passByStyle)
-	s.trouble.fetchedStyle(a.network, now)
-	count(style)
-}
-
-// press says what becomes of a POST with the parameter. Who presses the button of an old page
-// gets a fresh page.
-func (c *Check) press(a *Arrival, q *judge.Request, r *http.Request, now uint32) (verdict Verdict, ends bool) {
-	if !a.pressed {
-		return Clean, a.formed && r.ContentLength == 0 && IsDocument(r)
-	}
-	c.storm(q, now).passed.Add(1)
-	count(pressing)
-	a.pass = a.token.as(passByButton)
-	a.pass.at = now // the button may be pressed up to an hour after the page was made
-	return Pressed, true
 }

@@ -200,7 +200,7 @@ func TestKnownVisitors(t *testing.T) {
 				through++
 			}
 		}
-		if through > knownBurst {
+		if through > pageBurst {
 			t.Errorf("%s: %d pages at once", name, through)
 		}
 		s.now = s.now.Add(time.Hour)

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
-	"time"
 
 	"golang.org/x/text/language"
 
@@ -26,35 +25,18 @@ var pageText string
 //go:embed words.json
 var wordsText []byte
 
-// texts are the words of the page in a language, without markup.
-type texts struct {
-	Lang           string `json:"lang"`
-	Title          string `json:"title"`
-	Heading        string `json:"heading"`
-	Check          string `json:"check"`   // why the page is there, if it goes on by itself
-	Alone          string `json:"alone"`   // the same, if it has the button alone
-	Cookies        string `json:"cookies"` // that cookies must be allowed
-	Again          string `json:"again"`   // how a form is sent that was not
-	ButtonText     string `json:"button"`
-	ReferenceLabel string `json:"reference"`
-}
+// data fills in a page. The words of a language, without markup, have Lang, Title, Heading, why the
+// page is there (Check if it goes on by itself, Alone with the button alone), Cookies (that they must be
+// allowed), Again (how a form is sent that was not), ButtonText and ReferenceLabel. Beside these a page
+// has Dir, Text, StyleSheet (what goes on by itself: a style sheet, which is empty, and a script), Button
+// (a form with it), Nonce (for style elements) and Reference (as the log has it).
+type data map[string]string
 
 // Page is the page that asks a client to show that it is a browser. It is immutable.
 type Page struct {
 	template *template.Template // of text, because all values are safe: nothing that a client sends is in them unescaped
-	words    []texts            // by the index of matcher
+	words    []data             // by the index of matcher
 	matcher  language.Matcher
-}
-
-// pageData fills in a page. The fields of texts belong to it.
-type pageData struct {
-	texts
-	Dir        string
-	Text       string // why the page is there
-	StyleSheet string // what goes on by itself: a style sheet, which is empty, and a script; "" in a page with the button alone
-	Button     string // a form with the button
-	Nonce      string // for style elements
-	Reference  string // of the check, as the log has it
 }
 
 const maxPage = 64 << 10
@@ -74,7 +56,7 @@ func NewPage(text []byte) (*Page, error) {
 	if len(text) > maxPage {
 		return nil, fmt.Errorf("the page has %d octets: at most %d are possible", len(text), maxPage)
 	}
-	t, err := template.New("page").Parse(string(text))
+	t, err := template.New("page").Option("missingkey=error").Parse(string(text))
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +66,14 @@ func NewPage(text []byte) (*Page, error) {
 	}
 	var tags []language.Tag
 	for _, w := range p.words {
-		tags = append(tags, language.Make(w.Lang))
+		tags = append(tags, language.Make(w["Lang"]))
 	}
 	p.matcher = language.NewMatcher(tags)
 	const head, button = "<!-- head -->", "<!-- button -->"
+	example := data{"StyleSheet": head, "Button": button, "Dir": "", "Text": "", "Nonce": "", "Reference": ""}
+	maps.Copy(example, p.words[0])
 	var page strings.Builder
-	if err := t.Execute(&page, &pageData{texts: p.words[0], StyleSheet: head, Button: button}); err != nil {
+	if err := t.Execute(&page, example); err != nil {
 		return nil, err
 	}
 	switch {
@@ -105,12 +89,12 @@ func NewPage(text []byte) (*Page, error) {
 const maxLanguages = 200
 
 // wordsFor returns the words in the first language of a client that the page is in.
-func (p *Page) wordsFor(r *http.Request) *texts {
+func (p *Page) wordsFor(r *http.Request) data {
 	accept := strings.Join(r.Header["Accept-Language"], ",")
 	accept = accept[:min(len(accept), maxLanguages)]
 	entries := strings.Split(accept, ",") // for a field of which one entry is malformed
 	_, i := language.MatchStrings(p.matcher, append([]string{accept}, entries...)...)
-	return &p.words[i]
+	return p.words[i]
 }
 
 // script opens the URL with the token, and keeps the query as it is, and the fragment: once, also
@@ -123,16 +107,16 @@ const script = `addEventListener("load",()=>{let[u,f]=location.href.split(/(?=#)
 const sentence = "Programs request pages here in great numbers. Open this page in a browser first, and then send the request again.\n"
 
 // why returns why the page is there.
-func (a *Arrival) why(words *texts, q *judge.Request) string {
+func (a *Arrival) why(words data, q *judge.Request) string {
 	switch {
 	case !q.Reads():
-		return words.Alone + " " + words.Again
+		return words["Alone"] + " " + words["Again"]
 	case a.noStore:
-		return words.Alone + " " + words.Cookies
+		return words["Alone"] + " " + words["Cookies"]
 	case a.alone:
-		return words.Alone
+		return words["Alone"]
 	}
-	return words.Check
+	return words["Check"]
 }
 
 // write writes the page.
@@ -158,25 +142,26 @@ func (c *Check) write(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 // page returns the page, and adds its policy to the header.
 func (c *Check) page(header http.Header, a *Arrival, q *judge.Request, r *http.Request) []byte {
 	c.identify(a, q)
-	k, words := (*c.memory.ring.Load())[0], c.Page.wordsFor(r)
+	k, words := c.memory.keys(), c.Page.wordsFor(r)
 	nonce := base64.RawURLEncoding.EncodeToString(a.page.id[:])
-	data := &pageData{texts: *words, Dir: "ltr", Text: a.why(words, q), Nonce: nonce, Reference: a.page.reference()}
-	if words.Lang == "ar" {
-		data.Dir = "rtl"
+	page := data{"Dir": "ltr", "Text": a.why(words, q), "Nonce": nonce, "Reference": a.page.reference(), "StyleSheet": ""}
+	maps.Copy(page, words)
+	if words["Lang"] == "ar" {
+		page["Dir"] = "rtl"
 	}
 	if !a.alone {
-		data.StyleSheet = `<link rel="stylesheet" href="?` + parameter + k.text(a.page.as(styleToken), &a.bearer) + `">`
+		page["StyleSheet"] = `<link rel="stylesheet" href="?` + parameter + k.text(a.page.as(styleToken), &a.bearer) + `">`
 		if q.Reads() { // what else was sent is sent again by its user
 			open := fmt.Sprintf(script, a.page.reference(), k.text(a.page.as(openToken), &a.bearer))
-			data.StyleSheet += `<script nonce="` + nonce + `">` + open + `</script>`
+			page["StyleSheet"] += `<script nonce="` + nonce + `">` + open + `</script>`
 		}
 	}
-	data.Button = `<form method="post" action="` + html.EscapeString(withToken(q.Target, k.text(a.page.as(buttonToken), &a.bearer))) +
-		`"><button type="submit" autofocus>` + words.ButtonText + `</button></form>`
+	page["Button"] = `<form method="post" action="` + html.EscapeString(withToken(q.Target, k.text(a.page.as(buttonToken), &a.bearer))) +
+		`"><button type="submit" autofocus>` + words["ButtonText"] + `</button></form>`
 	header["Content-Security-Policy"] = []string{"default-src 'none'; style-src 'self' 'nonce-" + nonce + "'; script-src 'nonce-" + nonce +
 		"'; form-action 'self'; base-uri 'none'"}
-	body := bytes.NewBuffer(make([]byte, 0, 4096+len(data.Button)))
-	_ = c.Page.template.Execute(body, data) // NewPage has executed it
+	body := bytes.NewBuffer(make([]byte, 0, 4096+len(page["Button"])))
+	_ = c.Page.template.Execute(body, page) // NewPage has executed it
 	return body.Bytes()
 }
 
@@ -201,13 +186,13 @@ func (c *Check) Serve(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 		header["Content-Type"], header["X-Content-Type-Options"] = []string{"text/css; charset=utf-8"}, []string{"nosniff"}
 		header["Content-Length"] = []string{"0"}
 		if a.pass.kind == passByStyle {
-			http.SetCookie(w, c.cookie(a.pass, &a.bearer, c.For))
+			http.SetCookie(w, c.cookie(a.pass, &a.bearer))
 		}
 		w.WriteHeader(http.StatusOK)
 		return nil
 	case Pressed:
-		http.SetCookie(w, c.cookie(a.pass, &a.bearer, c.For))
-		page := (*c.memory.ring.Load())[0].text(a.pass.as(pageToken), &a.bearer)
+		http.SetCookie(w, c.cookie(a.pass, &a.bearer))
+		page := c.memory.keys().text(a.pass.as(pageToken), &a.bearer)
 		header["Location"] = []string{redirectTarget(q.Target, parameter+page)}
 	default:
 		header["Location"] = []string{redirectTarget(q.Target, "")}
@@ -217,18 +202,11 @@ func (c *Check) Serve(w http.ResponseWriter, a *Arrival, q *judge.Request, r *ht
 	return nil
 }
 
-// cookie returns the cookie of a pass that is good for a time.
-func (c *Check) cookie(pass token, b *bearer, good time.Duration) *http.Cookie {
+// cookie returns the cookie of a pass.
+func (c *Check) cookie(pass token, b *bearer) *http.Cookie {
 	secure := b.origin.Scheme == "https"
 	return &http.Cookie{
-		Name: cookieName(secure), Value: (*c.memory.ring.Load())[0].text(pass, b), Path: "/", MaxAge: int(good.Seconds()),
+		Name: cookieName(secure), Value: c.memory.keys().text(pass, b), Path: "/", MaxAge: int(c.For.Seconds()),
 		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
-}
-
-// renewed returns the cookie of a pass that is renewed now.
-func (c *Check) renewed(a *Arrival) *http.Cookie {
-	pass, age := a.pass, a.pass.age(time.Unix(int64(a.now), 0))
-	pass.late = uint16(age / time.Minute)
-	return c.cookie(pass, &a.bearer, pass.life(c.For)-age)
 }

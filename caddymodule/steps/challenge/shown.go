@@ -14,82 +14,59 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// states yields the storms that are held now, with the names of their sites.
-func (c *Check) states(now time.Time) iter.Seq2[string, State] {
-	return func(yield func(string, State) bool) {
-		for storm := range c.Storms {
-			if state := storm.State(now); state.On && !yield(cmp.Or(storm.Host, statusapi.AnySite), state) {
+// held yields the storms that are held now, with the accident of each.
+func (c *Check) held() iter.Seq2[*Storm, step.Problem] {
+	return func(yield func(*Storm, step.Problem) bool) {
+		for s := range c.Storms {
+			since := time.Unix(int64(s.since.Load()), 0)
+			p := step.Problem{Severity: statusapi.Severe, Kind: statusapi.Strangers, Crawler: "all", Sites: []string{s.site()}, Since: &since}
+			if s.IsOn(uint32(clock.Now().Unix()), nil) && !yield(s, p) {
 				return
 			}
 		}
 	}
 }
 
-// nameOf returns the name of a site for people.
-func nameOf(site string) string {
-	if site == statusapi.AnySite {
-		return "this server"
-	}
-	return site
-}
+// site returns the site of a storm, as problems have it.
+func (s *Storm) site() string { return cmp.Or(s.Host, statusapi.AnySite) }
 
-func at(t time.Time) string { return t.UTC().Format("2 January 15:04 UTC") }
-
-// accident returns the accident of a storm at a site.
-func accident(site string, state *State) step.Problem {
-	return step.Problem{Severity: statusapi.Severe, Kind: statusapi.Strangers, Crawler: "all", Sites: []string{site}, Since: &state.Since}
-}
+// String returns the name of the site for people.
+func (s *Storm) String() string { return cmp.Or(s.Host, "this server") }
 
 // enforceAdvice says how a check that is only monitored begins.
 const enforceAdvice = "To hold them, take `mode monitor` out of the block `robots`: the check then begins at once."
 
 // Accidents implements step.Feature.
 func (c *Challenge) Accidents(monitored bool) (list []step.Problem) {
-	for site, state := range c.check.states(clock.Now()) {
-		p, name := accident(site, &state), nameOf(site)
-		strangers := words.Plural(state.Asked, "stranger", "strangers")
+	for s, p := range c.check.held() {
+		asked, passed := int(s.asked.Load()), int(s.passed.Load())
+		who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.check.Name,
+			p.Since.UTC().Format("2 January 15:04 UTC"))
+		p.Before, p.Now = passed, asked
 		switch {
-		case c.check.IsOff(site):
-			p.Now = state.Lone
-			p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.check.Name, name)
+		case c.check.IsOff(p.Sites[0]):
+			p.Before, p.Now = 0, int(s.lone.Load())
+			p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.check.Name, s)
 			p.Advice = "`POST /robots/challenge?set=configured` switches it on."
 			p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}
 		case monitored:
-			p.Before, p.Now, p.Advice = state.Passed, state.Asked, "In monitor mode they get their pages. "+enforceAdvice
-			p.Message = fmt.Sprintf("%s who asked %s for pages of `%s` since %s would have been checked", strangers, name, c.check.Name, at(state.Since))
+			p.Message, p.Advice = who+" would have been checked", "In monitor mode they get their pages. "+enforceAdvice
 			p.Actions = []statusapi.Action{{What: "Enforce it until Caddy loads its configuration again", Text: "mode?mode=enforce", Where: statusapi.Command}}
+		case asked >= leastAsked && 2*passed > asked:
+			p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%d of %s passed the check", passed, who)
+			p.Advice = "They are people, or a fleet that solves the check, which nothing here holds: most pages there went to " + s.cohorts.String() +
+				". If nobody needs it, refuse this User-Agent on these paths with Caddy's matcher `header`."
 		default:
-			p.Severity, p.Before, p.Now, p.Advice = statusapi.Remark, state.Passed, state.Asked, "Nothing to do."
-			p.Message = fmt.Sprintf("Handled: %d of %s who asked %s for pages of `%s` since %s did not pass the check",
-				max(0, state.Asked-state.Passed), strangers, name, c.check.Name, at(state.Since))
+			p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
+			p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)
 		}
 		list = append(list, p)
 	}
 	return list
 }
 
-// View implements step.Feature.
-func (c *Challenge) View(bool) step.Section {
-	s := step.Section{
-		Title: "Strangers that are asked whether they are browsers",
-		Columns: []step.Column{
-			{Name: "asked since"}, {Name: "pages of lone addresses", Number: true}, {Name: "asked", Number: true},
-			{Name: "passed", Number: true},
-		},
-		Note: "Pages of lone addresses are those in the time of `over` that left to addresses which fetched nothing else.",
-	}
-	now, since := clock.Now(), ""
-	var sum State
-	for storm := range c.check.Storms {
-		state := storm.State(now)
-		if state.On && (since == "" || state.Since.Before(sum.Since)) {
-			sum.Since, since = state.Since, state.Since.UTC().Format("2006-01-02 15:04")
-		}
-		sum.Lone, sum.Asked, sum.Passed = sum.Lone+state.Lone, sum.Asked+state.Asked, sum.Passed+state.Passed
-	}
-	s.Rows = [][]string{{since, strconv.Itoa(sum.Lone), strconv.Itoa(sum.Asked), strconv.Itoa(sum.Passed)}}
-	return s
-}
+// View implements step.Feature: the accident of a storm has all that is to be seen.
+func (*Challenge) View(bool) step.Section { return step.Section{} }
 
 // Explain implements step.Feature.
 func (c *Challenge) Explain(r *judge.Request, d *judge.Decision) string {
@@ -100,49 +77,47 @@ func (c *Challenge) Explain(r *judge.Request, d *judge.Decision) string {
 	return "while strangers storm the path, a browser without a pass is asked first (" + settings.Name + ")"
 }
 
+// leastAsked is how many strangers show that most pass.
+const leastAsked = 200
+
+// String describes the User-Agent that has most pages on the paths of the check.
+func (c *cohorts) String() string {
+	top, _, elsewhere := c.top()
+	agent := ""
+	if known := top.agent.Load(); known != nil {
+		agent = *known
+	}
+	return fmt.Sprintf("%s, which has %d %% of the other pages", strconv.QuoteToASCII(agent), 100*int(top.elsewhere.Load())/max(1, elsewhere))
+}
+
+// leastWaiting is how many addresses show that the check's cookie does not come back.
+const leastWaiting = 20
+
 // Problems implements step.Troubled.
 func (c *Challenge) Problems() (list []step.Problem) {
-	now := clock.Now()
-	note := func(severity, kind, site, message, advice string) {
-		p := step.Problem{Severity: severity, Kind: kind, Message: message, Advice: advice}
-		if site != "" {
-			p.Subject, p.Sites = nameOf(site), []string{site}
-		}
-		list = append(list, p)
+	if failed := c.check.memory.keysFailed.Load(); failed != nil && *failed != nil {
+		list = append(list, step.Problem{
+			Severity: statusapi.Warning, Kind: "challenge",
+			Message: "the keys of passes can't be read or stored: those that are known stay in use, and passes may end with this process: " + (*failed).Error(),
+			Advice:  "Check that Caddy's user may read and write robots/challenge/keys in Caddy's storage.",
+		})
 	}
-	damaged, err := c.check.Keys(now)
-	if err != nil {
-		note(statusapi.Warning, "challenge", "", "the keys of passes can't be read or stored: those that are known stay in use, and passes may end "+
-			"with this process: "+err.Error(), "Check that Caddy's user may read and write robots/challenge/keys in Caddy's storage.")
+	if damaged := time.Unix(c.check.memory.damaged.Load(), 0); clock.Now().Sub(damaged) < day*time.Second {
+		list = append(list, step.Problem{
+			Severity: statusapi.Remark, Kind: "challenge",
+			Message: "the file of the keys of passes was damaged, and was replaced at " + damaged.UTC().Format(time.DateTime) +
+				" UTC: browsers show once more that they are browsers",
+			Advice: "Find out what changed robots/challenge/keys in Caddy's storage.",
+		})
 	}
-	if !damaged.IsZero() {
-		note(statusapi.Remark, "challenge", "", "the file of the keys of passes was damaged, and was replaced at "+damaged.UTC().Format(time.DateTime)+
-			" UTC: browsers show once more that they are browsers", "Find out what changed robots/challenge/keys in Caddy's storage.")
-	}
-	for storm := range c.check.Storms {
-		state, site := storm.State(now), cmp.Or(storm.Host, statusapi.AnySite)
-		name := nameOf(site)
-		if state.Blind {
-			note(statusapi.Warning, "challenge_blind", site, "fewer than half of the visitors of "+name+
-				" fetch images, styles and scripts from it, so `over` of challenge counts the pages of all clients without a pass",
-				"If many people read these pages, set `over` higher than what they request.")
-		}
-		if !state.Trouble.IsZero() {
-			note(statusapi.Warning, "challenge_broken", site, fmt.Sprintf("at %s, since %s: %d networks fetched the style sheet of the check, and nobody "+
-				"came back with the cookie: the page shows its button alone", name, at(state.Trouble), troubled),
-				"A CDN, cache or proxy in front must pass queries, keep Set-Cookie and not replace answers with status 429.")
-		}
-		for _, cohort := range state.Once {
-			note(statusapi.Remark, "challenge_once", site, fmt.Sprintf("at %s, %d of %d passes of the User-Agent %s were used once: "+
-				"a fleet that solves the check, or visitors who leave after a page%s", name, cohort.Passes-cohort.Back, cohort.Passes,
-				strconv.QuoteToASCII(cohort.UserAgent), cohort.elsewhere()), "Look for it in the log: nothing here holds it.")
-			if text := c.refusal(&cohort); text != "" {
-				p := &list[len(list)-1]
-				p.Severity, p.Advice = statusapi.Warning, "If nobody needs it, refuse it on these paths."
-				p.Actions = []statusapi.Action{{
-					What: "If nobody needs it, refuse it there: in the block of the site, beside robots", Text: text, Where: statusapi.Caddyfile,
-				}}
-			}
+	for s := range c.check.Storms {
+		if n := s.waiting.Load(); n >= leastWaiting && (s.on.Load() || c.check.Always) {
+			list = append(list, step.Problem{
+				Severity: statusapi.Warning, Kind: "challenge_broken", Subject: s.String(), Sites: []string{s.site()},
+				Message: fmt.Sprintf("at %s, %d addresses fetched the style sheet of the check, and nobody came back with the cookie: "+
+					"people have to press the button", s, n),
+				Advice: "A CDN, cache or proxy in front must pass queries, keep Set-Cookie and not replace answers with status 429.",
+			})
 		}
 	}
 	return list
@@ -150,7 +125,7 @@ func (c *Challenge) Problems() (list []step.Problem) {
 
 // Misfits implements step.Fitter.
 func (c *Challenge) Misfits(rules *judge.Rules) (list []step.Problem) {
-	if c.Disallowed && rules.DisallowsNoPart() {
+	if c.isDisallowed() && rules.DisallowsNoPart() {
 		list = append(list, step.Problem{
 			Severity: statusapi.Warning, Kind: "challenge",
 			Message: "`challenge disallowed` checks nobody: robots.txt disallows no path to `*`, or only the whole site",

@@ -88,9 +88,8 @@ type backend struct {
 	err    error
 }
 
-// askAnswered sends a request to which the back end has a certain answer.
-func (s *site) askAnswered(method, target, addr string, as backend, fields ...string) (*Arrival, Verdict, *http.Request) {
-	s.t.Helper()
+// request makes a request the latest one.
+func (s *site) request(method, target, addr string, fields ...string) *http.Request {
 	r := httptest.NewRequest(method, "https://"+s.host+target, nil)
 	r.Header.Set("User-Agent", chrome)
 	r.Header.Set("Accept", "text/html,*/*;q=0.8")
@@ -103,6 +102,23 @@ func (s *site) askAnswered(method, target, addr string, as backend, fields ...st
 		Method: method, Target: target, UserAgents: r.Header["User-Agent"], Client: addr, Time: s.now,
 		Origin: judge.NewOrigin(s.scheme, s.host, 443), Authorized: r.Header["Authorization"] != nil, Invented: s.invented, Site: s.pattern(),
 	}
+	return r
+}
+
+// watch sends a request to a site where storms are watched.
+func (s *site) watch(target, addr string) {
+	r := s.request("GET", target, addr)
+	var a Arrival
+	var d judge.Decision
+	s.rules.Check(&s.q, &d)
+	s.check.Watch(&a, &s.q, r, &d)
+	s.answer(&a, r, backend{})
+}
+
+// askAnswered sends a request to which the back end has a certain answer.
+func (s *site) askAnswered(method, target, addr string, as backend, fields ...string) (*Arrival, Verdict, *http.Request) {
+	s.t.Helper()
+	r := s.request(method, target, addr, fields...)
 	a := new(Arrival)
 	s.check.Receive(a, &s.q, r)
 	var d judge.Decision
@@ -112,7 +128,7 @@ func (s *site) askAnswered(method, target, addr string, as backend, fields ...st
 	if v == Go {
 		s.answer(a, r, as)
 	}
-	a.End()
+	a.End(false, nil, r)
 	return a, v, r
 }
 
@@ -135,7 +151,7 @@ func (s *site) answer(a *Arrival, r *http.Request, as backend) {
 		}
 		w.WriteHeader(cmp.Or(as.status, http.StatusOK))
 	}
-	a.Done(true, as.err, r)
+	a.End(true, as.err, r)
 }
 
 // address returns the address of stranger i.

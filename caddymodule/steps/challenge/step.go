@@ -50,12 +50,10 @@ const disallowed = "disallowed"
 //		trap /calendar-all/*
 //	}
 type Challenge struct {
-	// The paths of pages, as patterns in robots.txt syntax.
+	// The paths of pages, as patterns in robots.txt syntax. `disallowed` alone stands for those
+	// that robots.txt and `policy` disallow to `*`; but for no `hidden` path, and not for the
+	// whole site (write `/*`).
 	Paths []string `json:"paths,omitempty"`
-
-	// The paths that robots.txt and `policy` disallow to `*`; but no `hidden` path, and not
-	// the whole site (write `/*`). Default: false.
-	Disallowed bool `json:"disallowed,omitempty"`
 
 	// How many pages of these paths lone addresses may request together, before strangers are
 	// asked. The time is from 10s to 10m. Default: `60/1m`.
@@ -71,8 +69,7 @@ type Challenge struct {
 	// name: prefer addresses. Default: none.
 	Except []string `json:"except,omitempty"`
 
-	// How long the cookie is good, from 10m to 24h. Use renews it, for 24h in all. Default:
-	// 4h.
+	// How long the cookie is good, from 10m to 24h. Default: 4h.
 	For caddy.Duration `json:"for,omitempty"`
 
 	site    step.Site
@@ -90,7 +87,7 @@ func (*Challenge) CaddyModule() caddy.ModuleInfo {
 func (*Challenge) Info() step.Info {
 	return step.Info{
 		Stage: step.Check, NeedsResponse: true, Enforces: true,
-		Matches: []string{"stranger"}, Replaces: watch, Placeholders: []string{referencePlaceholder, trapPlaceholder},
+		Matches: []string{"stranger"}, Placeholders: []string{referencePlaceholder, trapPlaceholder},
 		Logged: []string{referencePlaceholder},
 	}
 }
@@ -107,11 +104,7 @@ func (*Challenge) Info() step.Info {
 func (c *Challenge) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next()
 	head, paths := *d, d.RemainingArgs()
-	if len(paths) == 1 && paths[0] == disallowed {
-		c.Disallowed = true
-	} else {
-		c.Paths = paths
-	}
+	c.Paths = paths
 	p := lines.Parser{Dispenser: d}
 	block := lines.Table{
 		"over": lines.Text(&c.Over), "for": lines.Duration(&c.For, leastPassFor), "trap": lines.Text(&c.Trap), "always": lines.OnOff(&c.Always),
@@ -120,31 +113,24 @@ func (c *Challenge) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if err := p.Block(block, nil); err != nil {
 		return err
 	}
-	return lines.Place(&head, c.validate())
+	_, err := c.config()
+	return lines.Place(&head, err)
 }
 
-// validate returns an error for values that can't be used.
-func (c *Challenge) validate() error {
-	_, err := c.config()
-	return err
-}
+// isDisallowed reports whether the paths are those that robots.txt disallows.
+func (c *Challenge) isDisallowed() bool { return len(c.Paths) == 1 && c.Paths[0] == disallowed }
 
 // config converts the settings to those of a Check.
 func (c *Challenge) config() (s Config, err error) {
 	s = Config{Name: c.String(), For: cmp.Or(time.Duration(c.For), defaultPassFor), Always: c.Always != nil && *c.Always}
-	for _, path := range c.Paths {
-		if path == disallowed {
-			return s, errors.New("challenge: write either disallowed or patterns of paths")
-		}
-	}
 	switch {
-	case len(c.Paths) == 0 && !c.Disallowed:
+	case len(c.Paths) == 0:
 		return s, errors.New("challenge needs the paths of pages, such as challenge /blame/* /search*, or the word disallowed")
-	case len(c.Paths) > 0 && c.Disallowed:
+	case !c.isDisallowed() && slices.Contains(c.Paths, disallowed):
 		return s, errors.New("challenge: write either disallowed or patterns of paths")
 	case s.For < leastPassFor || s.For > mostPassFor:
 		return s, fmt.Errorf("challenge for %s is not between %s and %s", s.For, leastPassFor, mostPassFor)
-	case len(c.Paths) > 0:
+	case !c.isDisallowed():
 		s.Paths, err = judge.PathGroup(c.Paths)
 		if err != nil {
 			return s, lines.About("challenge:", err)
@@ -157,7 +143,7 @@ func (c *Challenge) config() (s Config, err error) {
 			s.Names = append(s.Names, except)
 		}
 	}
-	over, err := c.rate()
+	over, err := parseOver(cmp.Or(c.Over, defaultOver))
 	if err == nil && c.Trap != "" {
 		s.Trap, err = ParseTrap(c.Trap)
 	}
@@ -186,9 +172,8 @@ func (c *Challenge) CheckNames(registry *crawler.Registry) error {
 	return registry.CheckNames("challenge except", settings.Names...)
 }
 
-// rate returns the number of Over.
-func (c *Challenge) rate() (rate robots.RequestRate, err error) {
-	over := cmp.Or(c.Over, defaultOver)
+// parseOver parses a value of Over.
+func parseOver(over string) (rate robots.RequestRate, err error) {
 	rate, err = throttle.ParseRate(over)
 	switch {
 	case err != nil:
@@ -202,12 +187,7 @@ func (c *Challenge) rate() (rate robots.RequestRate, err error) {
 }
 
 // String returns the line of the configuration, such as `challenge /blame/*`.
-func (c *Challenge) String() string {
-	if c.Disallowed {
-		return "challenge disallowed"
-	}
-	return "challenge " + strings.Join(c.Paths, " ")
-}
+func (c *Challenge) String() string { return "challenge " + strings.Join(c.Paths, " ") }
 
 // Join implements step.Step. What is counted outlives a reload.
 func (c *Challenge) Join(site step.Site) error {
@@ -235,7 +215,7 @@ func (c *Challenge) Join(site step.Site) error {
 // handlers of a configuration.
 func (c *Challenge) Start() {
 	storage, store := c.site.Storage(), c.site.Store()
-	_, release := shared.Get(fmt.Sprintf("challenge keys %p %p", storage, store), func() *keeping {
+	_, release := shared.Get(fmt.Sprintf("challenge keys %p %p", storage, store), func() *keeper {
 		return c.check.memory.keep(storage, store, c.site.Log.Named("challenge"))
 	})
 	c.release = append(c.release, release)
@@ -293,14 +273,11 @@ func (c *Challenge) decide(x *step.Exchange, a *Arrival) {
 
 // Answers implements step.Answerer.
 func (*Challenge) Answers(x *step.Exchange) bool {
-	d := &x.Decision
-	switch arrivals.Of(x).verdict {
-	case Go, TooMany:
-		return false
-	case Stranger:
+	d, verdict := &x.Decision, arrivals.Of(x).verdict
+	if verdict == Stranger {
 		return d.Reason == Asked && !d.Monitored
 	}
-	return d.Action == judge.Pass || d.Monitored
+	return verdict > TooMany && (d.Action == judge.Pass || d.Monitored)
 }
 
 // Answer implements step.Answerer.
@@ -314,13 +291,8 @@ func (*Challenge) Respond(x *step.Exchange, w http.ResponseWriter) http.Response
 }
 
 // End implements step.Ender.
-func (*Challenge) End(x *step.Exchange) { end(x) }
-
-// end ends what a request has begun, and counts its page.
-func end(x *step.Exchange) {
-	a := arrivals.Of(x)
-	x.Taken = a.Done(x.Returned, x.Err, x.HTTP) || x.Taken
-	a.End()
+func (*Challenge) End(x *step.Exchange) {
+	x.Taken = arrivals.Of(x).End(x.Returned, x.Err, x.HTTP) || x.Taken
 }
 
 // Names of placeholders.
@@ -329,18 +301,20 @@ const (
 	trapPlaceholder      = "trap"
 )
 
-// Record implements step.Recorder.
+// Record implements step.Recorder. A request without placeholders allocates nothing.
 func (c *Challenge) Record(x *step.Exchange) func(string) (string, bool) {
-	reference, trap := arrivals.Of(x).Reference(), c.check.trapFor(x)
-	if reference == "" && trap == nil {
+	reference, dest := arrivals.Of(x).Reference(), x.HTTP.Header["Sec-Fetch-Dest"]
+	mayTrap := c.check.Trap != "" && (len(dest) == 0 || dest[0] == "document" || dest[0] == "empty")
+	if reference == "" && !mayTrap {
 		return nil
 	}
+	q, rules := x.Request, x.Decision.Rules
 	return func(name string) (string, bool) {
 		switch {
 		case name == referencePlaceholder:
 			return reference, true
-		case name == trapPlaceholder && trap != nil:
-			return trap(), true
+		case name == trapPlaceholder && mayTrap:
+			return c.check.TrapURL(&q, rules), true
 		}
 		return "", name == trapPlaceholder
 	}

@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,10 +18,11 @@ const (
 	newFactor = 10
 	// calmFor is how long the pages must be few before the check ends.
 	calmFor = 5 * 60
-	// leastBusy is how many pages of lone addresses in a minute say something about the load of
-	// a busy server.
+	// leastBusy is how many pages of lone addresses in a minute, or in a shorter window, say
+	// something about the load of a busy server.
 	leastBusy = 10
-	minute    = 60
+	// samples is how many pages of lone addresses are kept, to say what a storm is after.
+	samples = 64
 )
 
 // second counts the pages of strangers in a second.
@@ -36,30 +38,49 @@ type second struct {
 type Storm struct {
 	Host string // of the origin; the site's pattern, for hosts that anybody can invent
 
-	check  checkID
-	key    uint64
-	over   int // pages in window
-	window int // in seconds
+	check checkID
+	key   uint64
+	seen  atomic.Uint32 // when the latest request came
 
-	ring      []second // of the window or a minute, and the time after it in which it becomes known which addresses are lone
+	ring      []second // of the window, and the time after it in which it becomes known which addresses are lone
 	evaluated atomic.Uint32
 	high      atomic.Uint32 // the last second with at least half of over
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
-	networks  embedding
-	cohorts   *cohorts
-	trouble   trouble
-	lone      atomic.Int32 // pages of lone addresses in the window, at the last evaluation
+	lone      atomic.Int32  // pages of lone addresses in the window, at the last evaluation
+	cohorts   *cohorts      // nil where storms are only told
 
 	// Since the check went on: pages shown, and clients that passed, by themselves or with the
-	// button.
-	asked, passed atomic.Int64
+	// button. waiting is how many addresses got the style sheet's cookie since somebody came back
+	// with one: a CDN may have removed it.
+	asked, passed, waiting atomic.Int64
+
+	mu     sync.Mutex // is never waited for
+	latest [samples]sample
+	next   int
 }
 
+// sample is a page of an address that may be lone.
+type sample struct{ target, userAgent string }
+
 func (s *Storm) start(host string, c *Check, key uint64) {
-	s.Host, s.check, s.key, s.over, s.window = host, c.id(), key, c.Over, c.seconds()
-	s.cohorts = new(cohorts)
-	s.ring = make([]second, max(s.window, minute)+lonelyFor+1)
+	s.Host, s.check, s.key = host, c.id(), key
+	s.ring = make([]second, s.window()+lonelyFor+1)
+	if c.Page != nil {
+		s.cohorts = new(cohorts)
+	}
+}
+
+// window returns the time of `over` in seconds.
+func (s *Storm) window() int { return int(s.check.window / time.Second) }
+
+// keep keeps a page as a sample, unless another request does that now.
+func (s *Storm) keep(page sample) {
+	if s.mu.TryLock() {
+		s.latest[s.next%samples] = page
+		s.next++
+		s.mu.Unlock()
+	}
 }
 
 // at returns the counts of a second. Counts that another goroutine adds while they begin
@@ -86,55 +107,43 @@ func (s *Storm) known(at uint32) *second {
 // than it can.
 func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 	if last := s.evaluated.Load(); last != now && s.evaluated.CompareAndSwap(last, now) {
-		s.cohorts.look(now, s.over)
+		if s.cohorts != nil {
+			s.cohorts.look(now, s.check.over)
+		}
 		s.evaluate(now, busy != nil && busy())
 	}
 	return s.on.Load()
 }
 
-// sums are numbers of pages.
-type sums struct{ all, lone int }
-
-func (n *sums) add(c *second) {
-	n.all += int(c.all.Load())
-	n.lone += int(c.lone.Load())
-}
-
-// mostlyLone reports whether more than half of the pages are those of lone addresses.
-func (n *sums) mostlyLone() bool { return 2*n.lone > n.all }
-
 // evaluate switches the check on or off. It is not known yet which addresses of the last 20
 // seconds are lone, so these pages do not count, unless very many addresses are new.
 func (s *Storm) evaluate(now uint32, busy bool) {
-	var window, lastMinute, latest sums
+	var all, lone, latest, fresh int
 	for i := range s.ring {
 		c := &s.ring[i]
-		age := now - c.at.Load()
-		if age >= lonelyFor && age < uint32(lonelyFor+s.window) {
-			window.add(c)
+		age := int(now - c.at.Load())
+		if age >= lonelyFor && age < lonelyFor+s.window() {
+			all, lone = all+int(c.all.Load()), lone+int(c.lone.Load())
 		}
-		if age >= lonelyFor && age < lonelyFor+minute {
-			lastMinute.add(c)
-		}
-		if age < uint32(s.window) {
-			latest.all, latest.lone = latest.all+int(c.all.Load()), latest.lone+int(c.new.Load())
+		if age < s.window() {
+			latest, fresh = latest+int(c.all.Load()), fresh+int(c.new.Load())
 		}
 	}
-	s.lone.Store(int32(max(0, window.lone)))
-	if s.networks.fewEmbed() { // so loneliness says nothing
-		window.lone = window.all
+	s.lone.Store(int32(max(0, lone)))
+	over := s.check.over
+	if busy {
+		over = min(over, leastBusy*max(minute, s.window())/minute-1)
 	}
-	storms := window.lone > s.over && window.mostlyLone() ||
-		latest.lone > newFactor*s.over && latest.mostlyLone() ||
-		busy && lastMinute.lone >= leastBusy && lastMinute.mostlyLone()
+	storms := lone > over && 2*lone > all || fresh > newFactor*s.check.over && 2*fresh > latest
 	on := s.on.Load()
-	if storms || on && 2*window.lone >= s.over {
+	if storms || on && 2*lone >= s.check.over {
 		s.high.Store(now)
 	}
 	switch {
 	case storms && !on:
 		s.asked.Store(0)
 		s.passed.Store(0)
+		s.waiting.Store(0)
 		s.since.Store(now)
 		s.on.Store(true)
 	case on && now-s.high.Load() >= calmFor:
@@ -143,35 +152,9 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 	}
 }
 
-// State is the state of a Storm.
-type State struct {
-	On      bool
-	Since   time.Time // when the check went on
-	Lone    int       // pages of lone addresses in the time of `over`
-	Asked   int       // pages shown since
-	Passed  int       // clients that passed since, by themselves or with the button
-	Trouble time.Time // since when nobody comes back with the cookie; zero if somebody does
-	Once    []Cohort
-	Blind   bool // fewer than half of the visitors of other pages fetch embedded files, so loneliness says nothing
-}
-
-// State returns the state.
-func (s *Storm) State(now time.Time) State {
-	seconds := uint32(now.Unix())
-	s.IsOn(seconds, nil)
-	state := State{
-		On: s.on.Load(), Since: time.Unix(int64(s.since.Load()), 0), Lone: int(s.lone.Load()), Asked: int(s.asked.Load()), Passed: int(s.passed.Load()),
-		Once: s.cohorts.Once(), Blind: s.networks.fewEmbed(),
-	}
-	if since, none := s.trouble.noneReturns(seconds); none {
-		state.Trouble = since
-	}
-	return state
-}
-
 // counted is a page of a stranger that was counted. The zero value is none.
 type counted struct {
-	visitor   *visitor // nil if the page was not counted
+	visitor   *memo // nil if the page was not counted
 	cell      *cohortCell
 	at, since uint32 // of visitor, when it was counted
 	lone      int32  // pages of lone addresses that it counts as
@@ -182,17 +165,17 @@ type counted struct {
 // count counts a page of a stranger. v is what is remembered of what counts as one address.
 // sure says that it counts as a lone address's, as it does if its cohort storms; cell is nil for
 // a client that names a crawler.
-func (s *Storm) count(v *visitor, now uint32, isNew, sure bool, cell *cohortCell) (p counted) {
+func (s *Storm) count(v *memo, now uint32, isNew, sure bool, cell *cohortCell) (p counted) {
 	sure = sure || cell != nil && cell == s.cohorts.storms.Load()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if isPast(v.since, now, minute) {
-		v.since, v.pages = now, 0
+		v.since, v.count = now, 0
 	}
-	if v.pages >= mostPages {
+	if v.count >= mostPages {
 		return p
 	}
-	v.pages++
+	v.count++
 	if isPast(v.at, now, lonelyFor) {
 		v.at, v.lone, v.isNew, v.taken = now, 0, false, false
 	}
@@ -204,10 +187,10 @@ func (s *Storm) count(v *visitor, now uint32, isNew, sure bool, cell *cohortCell
 	case isLone:
 		p.lone, p.isNew = 1, isNew
 		v.lone, v.isNew = v.lone+1, v.isNew || isNew
-		if v.pages == mostPages {
+		if v.count == mostPages {
 			v.lone = 0 // no embedded file takes them back any more
 		}
-	case v.pages == mostPages: // the address comes faster than people: all pages of the minute count
+	case v.count == mostPages: // the address comes faster than people: all pages of the minute count
 		p.lone, p.sure = mostPages, true
 	}
 	c := s.at(v.at)
@@ -232,7 +215,7 @@ func (s *Storm) giveBack(p *counted) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.since == p.since {
-		v.pages--
+		v.count--
 	}
 	if v.at == p.at && !p.sure {
 		if v.taken {
@@ -252,7 +235,7 @@ func (s *Storm) giveBack(p *counted) {
 }
 
 // embeds notes that an address fetched an embedded file: it is not lone.
-func (s *Storm) embeds(v *visitor, now uint32) {
+func (s *Storm) embeds(v *memo, now uint32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.embedded = now
@@ -266,27 +249,4 @@ func (s *Storm) embeds(v *visitor, now uint32) {
 		}
 	}
 	v.lone, v.isNew, v.taken = 0, false, true
-}
-
-// embedding counts the networks that visit a site, and those of them that fetch embedded
-// files. It is safe for concurrent use.
-type embedding struct{ visitors, embedding atomic.Uint32 }
-
-const (
-	leastNetworks = 50      // which say something about the others
-	mostNetworks  = 1 << 16 // at this number both counts are halved, so that a change of the site has an effect
-)
-
-// addVisitor counts a network that visits.
-func (c *embedding) addVisitor() {
-	if c.visitors.Add(1) >= mostNetworks {
-		c.visitors.Store(mostNetworks / 2)
-		c.embedding.Store(c.embedding.Load() / 2)
-	}
-}
-
-// fewEmbed reports whether fewer than half of the networks are known to do it.
-func (c *embedding) fewEmbed() bool {
-	n := c.visitors.Load()
-	return n >= leastNetworks && c.embedding.Load() < n/2
 }

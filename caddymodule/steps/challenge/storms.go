@@ -2,36 +2,30 @@ package challenge
 
 import (
 	"fmt"
+	"hash/maphash"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
-// watch is the name of the step Storms.
-const watch = "storms"
-
-// Of the addresses, one in watchedShare is watched: those of which the text ends with an odd
-// digit and a 7.
+// The watch for storms looks at one in watchedShare addresses, so that it costs people's
+// requests nearly nothing. Their pages at more than 60 a minute of all addresses are a storm.
 const (
-	watchedShare = 20
-	watchedOver  = 10 // pages a minute
+	watchedShare  = 16
+	watchedWindow = 2 * time.Minute
+	watchedOver   = 60 * 2 / watchedShare
 )
 
-func isWatched(addr string) bool {
-	n := len(addr)
-	return n > 1 && addr[n-1] == '7' && addr[n-2]&1 == 1
-}
-
-// Storms tells of a storm on paths for which no `challenge` asks. It watches a part of the
+// Storms tells of storms on all pages for which no `challenge` asks. It watches a part of the
 // addresses, and changes no decision. Default: on.
 //
 //	storms off
@@ -62,11 +56,12 @@ func (*Storms) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // Join implements step.Step.
-func (s *Storms) Join(site step.Site) error {
+func (s *Storms) Join(site step.Site) (err error) {
 	var memory *Memory
 	memory, s.release = shared.Get("challenge", NewMemory)
-	s.check = New(memory, Config{Name: watch, Over: watchedOver, Window: time.Minute}, site.Key)
-	return nil
+	s.check = New(memory, Config{Name: "storms", Over: watchedOver, Window: watchedWindow}, site.Key)
+	s.check.Paths, err = judge.PathGroup([]string{"/*"})
+	return err
 }
 
 // Cleanup implements caddy.CleanerUpper.
@@ -77,23 +72,47 @@ func (s *Storms) Cleanup() error {
 	return s.release()
 }
 
+// watched have what requests bring to Storms.
+var watched = step.NewSlot[Arrival]()
+
 // Wrap implements step.Decider.
 func (s *Storms) Wrap(next step.Decide) step.Decide {
 	return func(x *step.Exchange) {
-		if isWatched(x.Request.Client) {
-			s.check.Watch(arrivals.Of(x), &x.Request, x.HTTP, &x.Decision)
+		if maphash.String(s.check.memory.seed, x.Request.Client)%watchedShare == 0 {
+			s.watch(x)
 		}
 		next(x)
 	}
 }
 
+// watch counts a page of a stranger, unless the step Challenge does.
+func (s *Storms) watch(x *step.Exchange) {
+	asked := arrivals.Of(x)
+	if asked.matches || asked.memory != nil || s.check.kindOf(&x.Request, &x.Decision) != stranger {
+		return
+	}
+	s.check.Watch(watched.Of(x), &x.Request, x.HTTP, &x.Decision)
+}
+
+// Watch counts a page of a stranger. It changes nothing.
+func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) {
+	a.now = uint32(q.Time.Unix())
+	c.identify(a, q)
+	a.begin(c, c.storm(q, a.now), q, r, d)
+	address, isNew := c.memory.memo(a.group, a.now)
+	a.counted = a.storm.count(address, a.now, isNew, false, nil)
+	a.storm.IsOn(a.now, nil)
+}
+
 // Respond implements step.Responder.
 func (*Storms) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseWriter {
-	return arrivals.Of(x).Reach(w)
+	return watched.Of(x).Reach(w)
 }
 
 // End implements step.Ender.
-func (*Storms) End(x *step.Exchange) { end(x) }
+func (*Storms) End(x *step.Exchange) {
+	x.Taken = watched.Of(x).End(x.Returned, x.Err, x.HTTP) || x.Taken
+}
 
 // View implements step.Feature.
 func (*Storms) View(bool) step.Section { return step.Section{} }
@@ -101,21 +120,43 @@ func (*Storms) View(bool) step.Section { return step.Section{} }
 // Explain implements step.Feature.
 func (*Storms) Explain(*judge.Request, *judge.Decision) string { return "" }
 
+// stormed returns the patterns of the latest pages of addresses that may be lone, and the
+// User-Agent that more than half of them have.
+func (s *Storm) stormed() (patterns []string, userAgent string) {
+	s.mu.Lock()
+	latest, n := s.latest, min(s.next, samples)
+	s.mu.Unlock()
+	var targets []string
+	times := make(map[string]int)
+	for _, page := range latest[:n] {
+		targets = append(targets, page.target)
+		times[page.userAgent]++
+	}
+	for agent, has := range times {
+		if 2*has > n {
+			userAgent = agent
+		}
+	}
+	return fold(targets), userAgent
+}
+
 // Accidents implements step.Feature.
 func (s *Storms) Accidents(monitored bool) (list []step.Problem) {
-	for site, state := range s.check.states(clock.Now()) {
-		n := state.Lone * watchedShare
-		p := accident(site, &state)
-		p.Now = n
-		p.Message = fmt.Sprintf("about %s in a minute asked %s for a page that robots.txt disallows, and for nothing else",
-			words.Plural(n, "address", "addresses"), nameOf(site))
-		p.Advice = "Write `challenge disallowed` into the block `robots` of " + nameOf(site) +
-			": browsers then show once that they are browsers, without a click, and others get no page."
+	for storm, p := range s.check.held() {
+		patterns, agent := storm.stormed()
+		paths := strings.Join(patterns, " ")
+		p.Now = int(storm.lone.Load()) * watchedShare / int(watchedWindow/time.Minute)
+		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else", p.Now, storm, paths)
+		if agent != "" {
+			p.Message += fmt.Sprintf("; most have the User-Agent %.200s", visible.Text(agent))
+		}
+		p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
+			": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm)
 		if monitored {
 			p.Advice += " In monitor mode they still get their pages. " + enforceAdvice
 		}
 		p.Actions = []statusapi.Action{{
-			What: "Let browsers show once that they are browsers, without a click", Text: "challenge disallowed", Where: statusapi.Caddyfile,
+			What: "Let browsers show once that they are browsers, without a click", Text: "challenge " + paths, Where: statusapi.Caddyfile,
 		}}
 		list = append(list, p)
 	}

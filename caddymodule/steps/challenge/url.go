@@ -59,30 +59,21 @@ func redirectTarget(target, parameter string) string {
 
 // escaped returns a target in which octets are escaped that no browser sends in one.
 func escaped(target string) string {
-	n := 0
-	for i := range len(target) {
-		if isUnsafe(target[i]) {
-			n++
-		}
-	}
-	if n == 0 {
-		return target
-	}
-	b := make([]byte, 0, len(target)+2*n)
+	isUnsafe := func(c byte) bool { return c <= ' ' || c >= 0x7f || c == '#' || c == '"' || c == '<' || c == '>' }
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	from := 0
 	for i := range len(target) {
 		if c := target[i]; isUnsafe(c) {
-			const hex = "0123456789ABCDEF"
-			b = append(b, '%', hex[c>>4], hex[c&15])
-		} else {
-			b = append(b, c)
+			b.WriteString(target[from:i])
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			from = i + 1
 		}
 	}
-	return string(b)
-}
-
-// isUnsafe reports whether an octet has no place in a target.
-func isUnsafe(c byte) bool {
-	return c <= ' ' || c >= 0x7f || c == '#' || c == '"' || c == '<' || c == '>'
+	if from == 0 {
+		return target
+	}
+	return b.String() + target[from:]
 }
 
 // takeParameter removes the parameter from a request and returns its value. A parameter

@@ -1,0 +1,74 @@
+package challenge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The patterns of a storm name what it is after, and no more than a pattern can say: what clients
+// send has no meaning in them.
+func TestFold(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		target func(i int) string
+		want   string
+	}{
+		"differences of a wiki": {func(i int) string { return fmt.Sprintf("/w/index.php?title=T%d&diff=%d&oldid=%d", i, i+1, i) }, "/w/index.php?*title=*diff=*oldid="},
+		"blame of a forge":      {func(i int) string { return fmt.Sprintf("/u%d/r%d/blame/%d/f%d.go", i%9, i%7, i, i) }, "/*/*/blame/*"},
+		"two kinds of a forge": {func(i int) string {
+			return fmt.Sprintf("/git/u%d/r%d/%s/%d", i%9, i%7, []string{"blame", "commits"}[i%2], i)
+		}, "/git/*/*/blame/* /git/*/*/commits/*"},
+		"one repository":     {func(i int) string { return fmt.Sprintf("/u/r/blame/%d", i) }, "/u/r/blame/*"},
+		"a search":           {func(i int) string { return fmt.Sprintf("/search?q=%d%s", i, []string{"", "&page=2"}[i%2]) }, "/search?*q="},
+		"the front page":     {func(int) string { return "/" }, "/$"},
+		"one page":           {func(int) string { return "/a/b" }, "/a/b$"},
+		"all pages":          {func(i int) string { return fmt.Sprintf("/post-%d", i) }, "/*"},
+		"a calendar":         {func(i int) string { return fmt.Sprintf("/calendar/%d/%d/", 2000+i, i%12) }, "/calendar/*"},
+		"what has a meaning": {func(i int) string { return fmt.Sprintf("/a b}/{env.X}`\n/*$/x?{y}=1&z'=%d", i) }, "/*/*/*/x?"},
+		"a long target":      {func(i int) string { return "/x" + strings.Repeat("/y", 100) + "?" + strings.Repeat("a=&", 100) }, "/x" + strings.Repeat("/y", maxDepth-1) + "/*"},
+		"a folder":           {func(int) string { return "/a/b/" }, "/a/b/*"},
+	} {
+		var targets []string
+		for i := range samples {
+			targets = append(targets, tt.target(i))
+		}
+		got := fold(targets)
+		slices.Sort(got)
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %s, want %s", name, strings.Join(got, " "), tt.want)
+		}
+		pathsOf(t, got...)
+	}
+}
+
+// A storm on pages that nothing disallows is seen, with its paths and its User-Agent, and people
+// are not.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		embeds, want bool
+	}{"strangers": {false, true}, "people": {true, false}} {
+		s := newSite(t, func(c *Config) { *c = Config{Name: "storms", Over: 60, Window: time.Minute, Paths: pathsOf(t, "/*")} })
+		for i := range 900 {
+			if i%10 == 0 {
+				s.now = s.now.Add(time.Second)
+			}
+			s.watch(fmt.Sprintf("/w/index.php?title=T&diff=%d", i), address(i))
+			if tt.embeds {
+				s.watch("/style.css", address(i))
+			}
+		}
+		for storm := range s.check.Storms {
+			if on := storm.IsOn(uint32(s.now.Unix()), nil); on != tt.want {
+				t.Errorf("%s: a storm: %v", name, on)
+			}
+			patterns, agent := storm.stormed()
+			if tt.want && (!slices.Equal(patterns, []string{"/w/index.php?*title=*diff="}) || agent != chrome) {
+				t.Errorf("%s: %s, %s", name, patterns, agent)
+			}
+		}
+	}
+}
