@@ -157,6 +157,9 @@ func (c *crawlers) moveToRest(keep int) {
 // kept returns the crawler, or the one that counts its requests too.
 func (t *Crawler) kept() *Crawler { return cmp.Or(t.into, t) }
 
+// Row returns its row of the registry; nil if it has none.
+func (t *Crawler) Row() *crawler.Crawler { return t.row }
+
 // isSearch reports whether it is the crawler of a search engine.
 func (t *Crawler) isSearch() bool { return t.row != nil && t.row.CountsAs(crawler.Search) }
 
