@@ -89,8 +89,11 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer done()
-	if o.decided {
-		return o.past(cmd, options)
+	if err := o.addPastTo(&options); err != nil {
+		return err
+	}
+	if o.requests != "" {
+		return o.printForbidden(cmd, options)
 	}
 	r, err := audit.Run(cmd.Context(), options)
 	if err != nil {

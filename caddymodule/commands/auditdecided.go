@@ -12,9 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
-	"github.com/caddy-robots/caddy-robots/internal/audit/decided"
 )
 
 // pastOptions has the flags of `caddy robots audit` that ask what Caddy really decided.
@@ -44,9 +42,8 @@ func (o *auditOptions) checkPast() error {
 	return nil
 }
 
-// past prints or writes what Caddy decided.
-func (o *auditOptions) past(cmd *cobra.Command, options audit.Options) error {
-	q := &decided.Query{Options: options}
+// addPastTo adds what Caddy decided, and about whom and when, to the options of an audit.
+func (o *auditOptions) addPastTo(q *audit.Options) error {
 	for _, s := range o.clients {
 		p, err := netip.ParsePrefix(s)
 		if addr, errAddr := netip.ParseAddr(s); errAddr == nil {
@@ -71,25 +68,15 @@ func (o *auditOptions) past(cmd *cobra.Command, options audit.Options) error {
 		}
 		q.From, q.To = from, from.Add(length)
 	}
-	if o.requests != "" {
-		return o.printForbidden(cmd, q)
-	}
-	r, err := decided.Ask(cmd.Context(), q)
-	switch w := cmd.OutOrStdout(); {
-	case err != nil:
-		return err
-	case o.json:
-		return output.WriteJSON(w, r)
-	default:
-		return report.Refusals(w, r, output.PaintFor(w))
-	}
+	q.Decided = o.decided
+	return nil
 }
 
 // printForbidden prints the requests of a crawler that a rule forbade.
-func (o *auditOptions) printForbidden(cmd *cobra.Command, q *decided.Query) error {
+func (o *auditOptions) printForbidden(cmd *cobra.Command, q audit.Options) error {
 	w := bufio.NewWriter(cmd.OutOrStdout())
 	n := int64(0)
-	err := decided.Forbidden(cmd.Context(), q, o.requests, func(r *decided.Request) error {
+	err := audit.Forbidden(cmd.Context(), q, o.requests, func(r *audit.Request) error {
 		n++
 		if o.json {
 			return json.NewEncoder(w).Encode(r)

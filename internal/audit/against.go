@@ -18,7 +18,7 @@ import (
 // two robots.txt files under the same settings, as if these enforced them.
 type Against struct {
 	// Sources are the robots.txt files of Site.Was, in the form of Report.Sources.
-	Sources []Source `json:"sources"`
+	Sources []*Source `json:"sources"`
 	// Changed is the number of requests that would get another action.
 	Changed int64 `json:"changed"`
 	// MoreRefused is the number of requests that are refused now and passed before,
@@ -49,14 +49,14 @@ type Difference struct {
 	Was      verdict.Verdict `json:"was"`      // by Site.Was
 	Now      verdict.Verdict `json:"now"`      // by Site.Robots
 	Requests int64           `json:"requests"`
-	Example  Example         `json:"example"` // the first of the requests
+	Example  Request         `json:"example"` // the first of the requests
 }
 
 // against compares the verdicts of two sets of sites.
 type against struct {
+	Against
 	mask        mask.Masker
-	report      Against
-	differences map[differenceKey]int // index in report.Differences
+	differences map[differenceKey]int // index in Differences
 	search      map[string]*[2]int64  // refused requests of search engines, now and before
 }
 
@@ -83,13 +83,13 @@ func (g *against) count(v *Judged) {
 		countIf(&n[0], now)
 		countIf(&n[1], was)
 	}
-	countIf(&g.report.Browsers, now && v.isBrowser())
+	countIf(&g.Browsers, now && v.isBrowser())
 	if by.Action == before.Action {
 		return
 	}
-	g.report.Changed++
-	countIf(&g.report.MoreRefused, now && !was)
-	countIf(&g.report.MorePassed, was && !now)
+	g.Changed++
+	countIf(&g.MoreRefused, now && !was)
+	countIf(&g.MorePassed, was && !now)
 	g.add(v, agent)
 }
 
@@ -109,15 +109,15 @@ func (g *against) add(v *Judged, agent *crawler.Agent) {
 	}
 	now, was := g.verdict(&v.Rulings[0]), g.verdict(&v.Rulings[1])
 	key := differenceKey{crawler: name, class: agent.SentClass(), now: now, was: was}
-	list := &g.report.Differences
+	list := &g.Differences
 	i, known := g.differences[key]
 	if !known {
 		if i = len(*list); i >= maxDifferences {
 			return
 		}
 		key.crawler = strings.Clone(name)
-		example := v.example(g.mask, now)
-		if was.Layer == managed.HiddenLayer.String() && !g.mask.Full { // as of now
+		example := v.shown(g.mask, g.mask, nil)
+		if hidden := managed.HiddenLayer.String(); (was.Layer == hidden || now.Layer == hidden) && !g.mask.Full { // hidden paths must not be shown
 			example.Target = mask.Hidden
 		}
 		*list = append(*list, Difference{
@@ -130,22 +130,27 @@ func (g *against) add(v *Judged, agent *crawler.Agent) {
 
 // finish returns the comparison.
 func (g *against) finish(sites []*site) *Against {
-	r := &g.report
 	for _, s := range sites {
-		for i, src := range s.was.sources {
-			one, _ := src.report(i)
-			r.Sources = append(r.Sources, one)
-		}
+		g.Sources = append(g.Sources, s.was.sources...)
 	}
-	r.Bad = r.Browsers > 0
+	g.Bad = g.Browsers > 0
 	for _, n := range g.search {
-		r.Search += n[0]
-		r.SearchWas += n[1]
-		r.Bad = r.Bad || n[0] > n[1]
+		g.Search += n[0]
+		g.SearchWas += n[1]
+		g.Bad = g.Bad || n[0] > n[1]
 	}
-	slices.SortStableFunc(r.Differences, func(x, y Difference) int { return cmp.Compare(y.Requests, x.Requests) })
-	passed := func(d Difference) bool { return d.Was.Action == judge.Pass.String() }
-	refused := slices.DeleteFunc(slices.Clone(r.Differences), passed)
-	r.Differences = append(slices.DeleteFunc(r.Differences, func(d Difference) bool { return !passed(d) }), refused...)
-	return r
+	order := func(d Difference) int { // what passed before comes first
+		if d.Was.Action == judge.Pass.String() {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(g.Differences, func(x, y Difference) int { return cmp.Or(order(x)-order(y), cmp.Compare(y.Requests, x.Requests)) })
+	return &g.Against
+}
+
+// isComparable reports whether it is known what both Site.Robots and Site.Was would have
+// done with the request.
+func (v *Judged) isComparable() bool {
+	return len(v.Rulings) == 2 && v.Rulings[0].source != nil && (v.Rulings[1].source != nil || len(v.host.site.Was) == 0)
 }

@@ -31,7 +31,7 @@ func TestAgainst(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	first := a.Differences[0]
-	if first.Crawler != "Googlebot" || first.Requests != 2 || first.Now.Line != 2 || first.Was.Action != "pass" || first.Example.LineNo != 4 {
+	if first.Crawler != "Googlebot" || first.Requests != 2 || first.Now.Line != 2 || first.Was.Action != "pass" || first.Example.Line != 4 {
 		t.Errorf("%+v", first)
 	}
 	if a = compare(loose, strict); a.Changed != 3 || a.MorePassed != 3 || a.Bad {

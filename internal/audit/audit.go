@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -13,6 +14,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
 // Options configure an audit.
@@ -24,9 +27,14 @@ type Options struct {
 	// Sites are the sites whose requests are in the log. Without any, requests are
 	// not judged.
 	Sites []Site
-	// Hosts are the hosts whose requests count; none: all hosts. All other requests are
-	// left out, as if they were not in the logs.
-	Hosts []string
+	// Hosts are the hosts whose requests count, Clients the addresses of their clients, and
+	// From and To the time: from From on and before To. None, or zero: all. Other
+	// requests are left out, as if they were not in the logs.
+	Hosts    []string
+	Clients  []netip.Prefix
+	From, To time.Time
+	// Decided is true to count what Caddy decided, by its log, for Report.Decided.
+	Decided bool
 	// Against is true to compare the verdicts with those of Site.Was, for Report.Against.
 	Against bool
 	// Verify looks up the addresses of crawlers that the Verification of the sites'
@@ -51,18 +59,20 @@ type auditor struct {
 	mask    mask.Masker
 	sites   []*site
 	logs    *logfile.Sequence
-	only    hostFilter
+	filter  filter
+	result  Report
 
 	inputs      *inputs
 	hosts       *hosts
+	rows        rows
 	crawlers    crawlers
 	people      people
 	strangers   *strangers
 	reliability reliability
-	outcomes    outcomes
-	costs       costs
+	paths       *cost.Tree // of robots
 	pacer       pacer
 	against     *against // nil without Options.Against
+	decided     *decided // nil without Options.Decided
 	claims      *claims  // nil without Options.Verify
 
 	clock   int64  // the latest time so far, in nanoseconds since 1970
@@ -80,10 +90,19 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, err
 	}
 	defer a.logs.Close()
-	if err := a.read(ctx); err != nil {
+	err = a.eachRequest(ctx, func(v *Judged) {
+		a.reliability.count(v.entry)
+		v.decide(v.host.lines)
+		a.count(v)
+	})
+	if err != nil {
 		return nil, err
 	}
-	return a.report(), nil
+	a.pacer.release(math.MaxInt64)
+	if err := a.inputs.check(); err != nil {
+		return nil, err
+	}
+	return a.report()
 }
 
 // newAuditor returns an auditor that has opened the logs. The caller must close them. With
@@ -92,14 +111,16 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, only: newHostFilter(o.Hosts), strangers: newStrangers(),
-		costs: costs{paths: cost.New()}}
+	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, filter: newFilter(&o), strangers: newStrangers(), rows: make(rows), paths: cost.New()}
 	a.pacer.settle = a.settle
 	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err
 	}
 	if o.Against {
-		a.against = &against{mask: a.mask, differences: make(map[differenceKey]int), report: Against{Sources: []Source{}, Differences: []Difference{}}}
+		a.against = &against{mask: a.mask, differences: make(map[differenceKey]int), Against: Against{Differences: []Difference{}}}
+	}
+	if o.Decided {
+		a.decided = &decided{known: make(map[verdict.Decision]*verdict.Decision)}
 	}
 	a.hosts = newHosts(a.sites, o.Against)
 	if o.Verify {
@@ -111,23 +132,8 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if a.logs, err = logfile.NewSequence(o.Files, o.Zone); err != nil {
 		return nil, err
 	}
-	logs := a.logs.Logs
-	a.inputs = &inputs{logs: logs, each: make([]inputTally, len(logs)), mask: a.mask, only: a.only, examples: []UnreadableExample{}}
+	a.inputs = &inputs{logs: a.logs.Logs, each: make([]Input, len(a.logs.Logs)), mask: a.mask, filter: &a.filter, examples: []UnreadableExample{}}
 	return a, nil
-}
-
-// read reads and counts all lines.
-func (a *auditor) read(ctx context.Context) error {
-	err := a.eachRequest(ctx, func(e *logformat.Entry, v *Judged) {
-		a.reliability.count(e)
-		v.decide(v.host.lines)
-		a.countRequest(e, v)
-	})
-	if err != nil {
-		return err
-	}
-	a.pacer.release(math.MaxInt64)
-	return a.inputs.check()
 }
 
 // eachLine calls count for each line of logs, until ctx ends.
@@ -149,7 +155,7 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.L
 
 // eachRequest counts the lines of the logs, and calls count for each that is a request of
 // a client. A request without a time gets the latest time before it.
-func (a *auditor) eachRequest(ctx context.Context, count func(*logformat.Entry, *Judged)) error {
+func (a *auditor) eachRequest(ctx context.Context, count func(*Judged)) error {
 	return eachLine(ctx, a.logs, func(l *logfile.Log) {
 		if !a.inputs.count(l) {
 			return
@@ -159,7 +165,7 @@ func (a *auditor) eachRequest(ctx context.Context, count func(*logformat.Entry, 
 		}
 		a.clock = max(a.clock, l.Entry.At)
 		a.current.setEntry(l, a.hosts.of(l.Entry.Host))
-		count(&l.Entry, &a.current)
+		count(&a.current)
 	})
 }
 
@@ -168,35 +174,51 @@ func isRead(e *logformat.Entry) bool {
 	return (e.Status == http.StatusOK || e.Status == http.StatusNotModified) && e.Method == http.MethodGet && judge.IsRobotsTxt(e.Target)
 }
 
-// countRequest counts a request, whose verdict may still change by a limit of the pace.
-func (a *auditor) countRequest(e *logformat.Entry, v *Judged) {
-	isPerson := v.now().Agent.Class == crawler.Person
-	a.costs.All.Add(v.Sum)
-	a.outcomes.countRequest(v)
+// count counts a request, whose verdict may still change by a limit of the pace.
+func (a *auditor) count(v *Judged) {
+	a.result.Costs.All.Add(v.Sum)
 	v.host.Requests++
-	if isPerson {
-		a.countBrowser(e, v)
+	if source := v.now().source; source != nil {
+		source.Requests++
+		a.result.WouldHave.Judged++
+	}
+	switch {
+	case a.decided != nil:
+		a.countDecided(v)
+		return
+	case v.now().Agent.Class != crawler.Person:
+		a.countRobot(v)
+	default:
+		a.countPerson(v)
 		if len(v.Rulings) < 2 || v.Rulings[1].Agent.Class == crawler.Person {
 			return
 		}
-	} else {
-		v.host.Robots++
-		v.host.Octets += e.Bytes
-		v.crawler = a.crawlers.count(e, v)
-		a.costs.countRobot(v, a.mask)
 	}
 	a.pacer.add(v, a.clock)
 }
 
-// countBrowser counts a request of a person.
-func (a *auditor) countBrowser(e *logformat.Entry, v *Judged) {
+// countRobot counts a request of a robot.
+func (a *auditor) countRobot(v *Judged) {
+	v.host.Robots++
+	v.host.Octets += v.Octets
+	v.crawler = a.crawlers.count(v)
+	a.result.Costs.Robots.Add(v.Sum)
+	target := v.Target
+	if v.now().Layer == managed.HiddenLayer && !a.mask.Full { // hidden paths must not be shown
+		target = mask.Hidden
+	}
+	a.paths.Add(v.crawler.Name, target, v.Sum)
+}
+
+// countPerson counts a request of a person.
+func (a *auditor) countPerson(v *Judged) {
 	a.people.count(v.agent)
 	exact := browser.SendsFetchFields(v.agent)
 	if !exact && !browser.IsBrowser(v.agent) {
 		return
 	}
-	kind := kindOf(e)
-	reads := a.strangers.count(e, v, kind, a.clock)
+	kind := kindOf(v.entry)
+	reads := a.strangers.count(v, kind, a.clock)
 	if exact {
 		a.strangers.countAgent(v, kind, reads)
 	}
@@ -204,12 +226,11 @@ func (a *auditor) countBrowser(e *logformat.Entry, v *Judged) {
 
 // settle counts the verdict on a request, which is final.
 func (a *auditor) settle(v *Judged) {
-	if now := v.now(); now.Known() && v.crawler != nil {
-		now.source.countRuling(now, v)
-		if now.Action != judge.Pass {
-			a.outcomes.countRefused(v)
-			v.host.Refused++
-			v.crawler.countRefused(v, a.mask)
+	if v.crawler != nil {
+		a.rows.count(v.rowKey(), a.rest, v)
+		if t := v.crawler.kept(); v.now().source != nil && v.now().Action != judge.Pass && len(t.Refused) < maxRefused {
+			d := verdict.Of(&v.now().Decision)
+			t.Refused = append(t.Refused, v.shown(a.mask, a.mask, &d))
 		}
 	}
 	if v.isComparable() {
@@ -217,11 +238,31 @@ func (a *auditor) settle(v *Judged) {
 	}
 }
 
-// allSources returns the sources of all sites.
-func (a *auditor) allSources() []*source {
-	var list []*source
-	for _, s := range a.sites {
-		list = append(list, s.now.sources...)
+// Replay reads the logs again, and calls each for the requests to the site with an
+// index in o.Sites, nearly in the order of their times. versions are versions of this
+// site that decide about each request, with the first robots.txt of each from the
+// beginning of the log on. The logs must not be such as can be read only once.
+func Replay(ctx context.Context, o Options, index int, versions []Site, each func(*Judged)) error {
+	o.Against, o.Verify = false, false // the checkers of Run have the results
+	a, err := newAuditor(ctx, o)
+	if err != nil {
+		return err
 	}
-	return list
+	defer a.logs.Close()
+	lines := make([]*timeline, len(versions))
+	for i := range versions {
+		lines[i], err = newTimeline(&versions[i], versions[i].Robots)
+		if err != nil {
+			return err
+		}
+	}
+	a.pacer.settle = each
+	err = a.eachRequest(ctx, func(v *Judged) {
+		if v.host.site == a.sites[index] {
+			v.decide(lines)
+			a.pacer.add(v, a.clock)
+		}
+	})
+	a.pacer.release(math.MaxInt64)
+	return err
 }

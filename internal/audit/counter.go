@@ -42,7 +42,7 @@ func (c *counter) top(n int) []Count {
 			list = append(list, Count{name, *count})
 		}
 	}
-	sortCounts(list)
+	sortMost(list, func(c Count) (int64, string) { return c.Requests, c.Name })
 	rest, shown := c.other, min(n, len(list))
 	for _, count := range list[shown:] {
 		rest += count.Requests
@@ -53,16 +53,11 @@ func (c *counter) top(n int) []Count {
 	return list
 }
 
-// sortCounts sorts by number of requests, most first.
-func sortCounts(list []Count) {
-	sortMost(list, func(c *Count) (int64, string) { return c.Requests, c.Name })
-}
-
 // sortMost sorts by a number, largest first, and elements with the same one by name.
-func sortMost[T any](list []T, by func(*T) (n int64, name string)) {
+func sortMost[T any](list []T, by func(T) (n int64, name string)) {
 	slices.SortFunc(list, func(a, b T) int {
-		n, nameA := by(&a)
-		m, nameB := by(&b)
+		n, nameA := by(a)
+		m, nameB := by(b)
 		return cmp.Or(cmp.Compare(m, n), strings.Compare(nameA, nameB))
 	})
 }
@@ -125,44 +120,30 @@ func (d *distinct) count() (n int64, estimate bool) {
 	return n, n > exactHashes
 }
 
-// Period is a period of time. Both fields are nil if no line has a time.
+// Period is the time from the first to the last of several requests. Both fields are nil if
+// none has a time.
 type Period struct {
 	From *time.Time `json:"from"`
 	To   *time.Time `json:"to"`
 }
 
-// span is the time from the first to the last of several requests, in nanoseconds
-// since 1970.
-type span struct {
-	first, last int64
-	known       bool
-}
-
-// add extends the span to a time.
-func (s *span) add(at int64) {
-	if !s.known {
-		*s = span{at, at, true}
-	}
-	s.first, s.last = min(s.first, at), max(s.last, at)
-}
-
-// merge extends the span to another one.
-func (s *span) merge(o span) {
-	if o.known {
-		s.add(o.first)
-		s.add(o.last)
+// add extends the period to a time.
+func (p *Period) add(at time.Time) {
+	switch {
+	case p.From == nil:
+		from, to := at, at
+		p.From, p.To = &from, &to
+	case at.Before(*p.From):
+		*p.From = at
+	case at.After(*p.To):
+		*p.To = at
 	}
 }
 
-func (s *span) report() (p Period) {
-	if s.known {
-		p.From, p.To = utc(s.first), utc(s.last)
+// merge extends the period to another one.
+func (p *Period) merge(o Period) {
+	if o.From != nil {
+		p.add(*o.From)
+		p.add(*o.To)
 	}
-	return p
-}
-
-// utc returns a time in nanoseconds since 1970 for the report.
-func utc(nanos int64) *time.Time {
-	t := time.Unix(0, nanos).UTC()
-	return &t
 }

@@ -2,20 +2,18 @@ package audit
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
-	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
-	"github.com/caddy-robots/caddy-robots/internal/logformat"
-	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -48,8 +46,6 @@ type Crawler struct {
 	// crawler.
 	VerifiedRefused int64 `json:"verified_refused"`
 	ClaimsRefused   int64 `json:"claims_refused"`
-	// RobotsTxtReads is the number of requests for /robots.txt.
-	RobotsTxtReads int64 `json:"robots_txt_reads"`
 	// Verified is the number of requests from the crawler's own addresses, Impostor
 	// from other addresses, and Unverified from addresses that could not be checked.
 	// All are 0 if crawlers were not verified, or if the crawler's operator documents
@@ -61,13 +57,24 @@ type Crawler struct {
 	Period Period `json:"period"` // from its first to its last request
 	// WorstHalfHour is the largest number of its requests in half an hour.
 	WorstHalfHour int64 `json:"worst_half_hour"`
-	// Reads is the period from its first to its last request for /robots.txt, and Answers
-	// counts these by the status of the response, most first.
-	Reads   Period  `json:"reads"`
-	Answers []Count `json:"answers"`
+	// RobotsTxtReads is the number of requests for /robots.txt, Reads the period from the
+	// first to the last of them, and Answers counts them by the status of the response.
+	RobotsTxtReads int64   `json:"robots_txt_reads"`
+	Reads          Period  `json:"reads"`
+	Answers        []Count `json:"answers"`
 	// Refused has the first requests that would have been refused, at most 5.
-	Refused []Example `json:"refused"`
+	Refused []Request `json:"refused"`
+
+	class       crawler.Class
+	row         *crawler.Crawler // nil for one that no registry has
+	into        *Crawler         // that counts its requests too, as it has too few for a row
+	answers     counter
+	addresses   distinct
+	last, worst halfHour // the last one, and that with most requests
 }
+
+// halfHour counts the requests of a crawler in half an hour.
+type halfHour struct{ start, requests int64 } // start in half hours since 1970
 
 // Limits for crawlers.
 const (
@@ -82,41 +89,25 @@ const (
 
 // crawlers counts what each crawler did. A crawler is listed if the registry has it.
 type crawlers struct {
-	listed   map[string]*crawlerTally // by the registry's name
-	unlisted map[string]*crawlerTally // by the token in lower case
-	rest     map[crawler.Class]*crawlerTally
+	listed   map[string]*Crawler // by the registry's name
+	unlisted map[string]*Crawler // by the token in lower case
+	rest     map[crawler.Class]*Crawler
 	evicted  bool // the counts of unlisted crawlers may be too low
 }
 
-// crawlerTally counts what one crawler did.
-type crawlerTally struct {
-	Crawler
-	class     crawler.Class
-	row       *crawler.Crawler // nil for one that no registry has
-	period    span
-	reads     span    // of the requests for robots.txt
-	answers   counter // to these, by status
-	addresses distinct
-	halfHours [3]halfHour // the one with most requests, and the last two
-}
-
-// newCrawlerTally returns a tally for a crawler. row is nil for one that no registry
-// has.
-func newCrawlerTally(name string, class crawler.Class, row *crawler.Crawler) *crawlerTally {
-	t := &crawlerTally{
-		Crawler: Crawler{Name: name, Class: class.String(), Known: row != nil, Refused: []Example{}},
-		class:   class, row: row,
-	}
+// newCrawler returns a crawler without requests. row is nil for one that no registry has.
+func newCrawler(name string, class crawler.Class, row *crawler.Crawler) *Crawler {
+	t := &Crawler{Name: name, Class: class.String(), Known: row != nil, Purposes: []string{}, Refused: []Request{}, class: class, row: row}
 	if row != nil {
 		t.Purposes, t.Operator = words.Strings(row.Purposes), row.Operator
 	}
 	return t
 }
 
-// of returns the tally of the crawler that sent a request.
-func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
+// of returns the crawler that sent a request.
+func (c *crawlers) of(a *crawler.Agent) *Crawler {
 	if a.Crawler != nil {
-		return valueOf(&c.listed, a.Crawler.Name, func() *crawlerTally { return newCrawlerTally(a.Crawler.Name, a.SentClass(), a.Crawler) })
+		return valueOf(&c.listed, a.Crawler.Name, func() *Crawler { return newCrawler(a.Crawler.Name, a.SentClass(), a.Crawler) })
 	}
 	folded := strings.ToLower(a.Token)
 	if t := c.unlisted[folded]; t != nil {
@@ -126,9 +117,14 @@ func (c *crawlers) of(a *crawler.Agent) *crawlerTally {
 		c.evicted = true
 		c.moveToRest(maxUnlisted / 2)
 	}
-	return valueOf(&c.unlisted, strings.Clone(folded), func() *crawlerTally {
-		return newCrawlerTally(strings.Clone(a.Token), a.SentClass(), nil)
-	})
+	return valueOf(&c.unlisted, strings.Clone(folded), func() *Crawler { return newCrawler(strings.Clone(a.Token), a.SentClass(), nil) })
+}
+
+// restOf returns the row for the crawlers of a class without a row of their own.
+func (c *crawlers) restOf(class crawler.Class) *Crawler {
+	rest := valueOf(&c.rest, class, func() *Crawler { return newCrawler(otherName, class, nil) })
+	rest.Rest = true
+	return rest
 }
 
 // moveToRest merges all unlisted crawlers but the most frequent ones into the rest of
@@ -140,106 +136,79 @@ func (c *crawlers) moveToRest(keep int) {
 	for _, name := range names[min(keep, len(names)):] {
 		t := c.unlisted[name]
 		delete(c.unlisted, name)
-		rest := valueOf(&c.rest, t.class, func() *crawlerTally { return newCrawlerTally(otherName, t.class, nil) })
-		rest.Rest = true
-		rest.add(t)
+		rest := c.restOf(t.class)
+		t.into = rest
+		rest.Add(t.Sum)
+		rest.RobotsTxtReads += t.RobotsTxtReads
+		for name, n := range t.answers.counts {
+			*rest.answers.of(name) += *n
+		}
+		rest.Reads.merge(t.Reads)
+		rest.Period.merge(t.Period)
+		rest.addresses.merge(&t.addresses)
+		if t.worst.requests > rest.worst.requests {
+			rest.worst = t.worst
+		}
+		rest.Refused = append(rest.Refused, t.Refused[:min(len(t.Refused), maxRefused-len(rest.Refused))]...)
+		t.addresses, t.answers, t.Refused = distinct{}, counter{}, nil // rows may keep it
 	}
 }
 
-// counts returns the counts of requests that add up.
-func (t *crawlerTally) counts() []*int64 {
-	return []*int64{&t.Denied, &t.Throttled, &t.VerifiedRefused, &t.ClaimsRefused, &t.RobotsTxtReads,
-		&t.Verified, &t.Impostor, &t.Unverified}
-}
+// kept returns the crawler, or the one that counts its requests too.
+func (t *Crawler) kept() *Crawler { return cmp.Or(t.into, t) }
 
-// add adds the counts of another crawler.
-func (t *crawlerTally) add(o *crawlerTally) {
-	from := o.counts()
-	for i, n := range t.counts() {
-		*n += *from[i]
-	}
-	t.Add(o.Sum)
-	for name, n := range o.answers.counts {
-		*t.answers.of(name) += *n
-	}
-	t.reads.merge(o.reads)
-	if worst := o.worst(); worst.requests > t.worst().requests {
-		t.halfHours[0] = worst
-	}
-	t.addresses.merge(&o.addresses)
-	t.period.merge(o.period)
-	t.Refused = append(t.Refused, o.Refused[:min(len(o.Refused), maxRefused-len(t.Refused))]...)
-}
+// Row returns its row of the registry; nil if it has none.
+func (t *Crawler) Row() *crawler.Crawler { return t.row }
 
-// count counts a request of a crawler, and returns the crawler's tally.
-func (c *crawlers) count(e *logformat.Entry, v *Judged) *crawlerTally {
-	d := v.now()
-	t := c.of(&d.Agent)
+// isSearch reports whether it is the crawler of a search engine.
+func (t *Crawler) isSearch() bool { return t.row != nil && t.row.CountsAs(crawler.Search) }
+
+// count counts a request of a crawler, and returns the crawler.
+func (c *crawlers) count(v *Judged) *Crawler {
+	e := v.entry
+	t := c.of(&v.now().Agent)
 	t.Add(v.Sum)
-	countIf(&t.Verified, d.Claim.State == claim.Verified)
-	countIf(&t.Impostor, d.Claim.State == claim.Impostor)
-	countIf(&t.Unverified, d.Claim.State == claim.Unverified)
 	t.addresses.add(xxhash.Sum64String(e.Client))
 	if e.Timed {
-		t.period.add(e.At)
-		t.atHalfHour(e.At).requests++
+		t.Period.add(v.Time)
+		t.countHalfHour(e.At / int64(30*time.Minute))
 	}
 	if judge.IsRobotsTxt(e.Target) {
 		t.RobotsTxtReads++
 		*t.answers.of(strconv.Itoa(e.Status))++
 		if e.Timed {
-			t.reads.add(e.At)
+			t.Reads.add(v.Time)
 		}
 	}
 	return t
 }
 
-// countRefused counts a request that is refused.
-func (t *crawlerTally) countRefused(v *Judged, m mask.Masker) {
-	d := v.now()
-	countIf(&t.Denied, d.Action == judge.Deny)
-	countIf(&t.Throttled, d.Action == judge.Throttle)
-	if v.timed {
-		t.atHalfHour(v.at).refused++
+// countHalfHour counts a request in the half hour that begins with a number of half hours
+// since 1970, or in the last one if that is later: logs are nearly in order.
+func (t *Crawler) countHalfHour(start int64) {
+	if start > t.last.start {
+		t.last = halfHour{start: start}
 	}
-	paced := d.Reason.Info().Field != ""
-	if t.Known && d.Claim.State != claim.Impostor && !(paced && d.Group != d.Rules.File().Star()) {
-		countIf(&t.VerifiedRefused, d.Claim.State == claim.Verified)
-		countIf(&t.ClaimsRefused, d.Claim.State != claim.Verified)
-	}
-	if len(t.Refused) < maxRefused {
-		t.Refused = append(t.Refused, v.example(m, verdict.Of(&d.Decision).Verdict))
+	t.last.requests++
+	if t.last.requests > t.worst.requests {
+		t.worst = t.last
 	}
 }
 
-// all returns all tallies, most requests first. It first merges all unlisted crawlers
-// but maxRows into the rest of their class.
-func (c *crawlers) all() []*crawlerTally {
+// report returns all crawlers, most requests first. It merges all unlisted ones but maxRows
+// into the rest of their class.
+func (c *crawlers) report() []*Crawler {
 	c.moveToRest(maxRows)
-	list := slices.Concat(slices.Collect(maps.Values(c.unlisted)), slices.Collect(maps.Values(c.listed)), slices.Collect(maps.Values(c.rest)))
-	slices.SortFunc(list, func(a, b *crawlerTally) int {
+	list := []*Crawler{}
+	for _, some := range []iter.Seq[*Crawler]{maps.Values(c.unlisted), maps.Values(c.listed), maps.Values(c.rest)} {
+		list = slices.AppendSeq(list, some)
+	}
+	slices.SortFunc(list, func(a, b *Crawler) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name), cmp.Compare(a.class, b.class))
 	})
-	return list
-}
-
-// report adds the crawlers to the report.
-func (c *crawlers) report(r *Report) {
-	for _, t := range c.all() {
-		c := t.report()
-		r.Crawlers = append(r.Crawlers, c)
-		r.Estimated = r.Estimated || c.Addresses > exactHashes
+	for _, t := range list {
+		t.Addresses, _ = t.addresses.count()
+		t.Answers, t.WorstHalfHour = t.answers.top(maxNames), t.worst.requests
 	}
-}
-
-// isSearch reports whether it is the crawler of a search engine.
-func (t *crawlerTally) isSearch() bool { return t.row != nil && t.row.CountsAs(crawler.Search) }
-
-// report returns the row of the crawler in the report.
-func (t *crawlerTally) report() Crawler {
-	c := t.Crawler
-	c.Addresses, _ = t.addresses.count()
-	c.Period, c.Reads = t.period.report(), t.reads.report()
-	c.Answers, c.WorstHalfHour = t.answers.top(maxNames), t.worst().requests
-	return c
+	return list
 }

@@ -9,15 +9,12 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Finding answers one of the questions that the report opens with. What harms comes
-// first. worst_half_hour, search_refused and never_applied are in every report that has
-// requests.
+// first. worst_half_hour and search_refused are in every report that has requests.
 type Finding struct {
 	// Code identifies the question.
 	//
@@ -28,7 +25,6 @@ type Finding struct {
 	//   - worst_half_hour: which crawler sent so many requests in half an hour that it harms, and when
 	//   - disguised: which pages robots with browsers' User-Agents seem to request, if any
 	//   - costs: which robot and which paths cost most, if that is much
-	//   - never_applied: which lines of robots.txt applied to no request
 	Code string `json:"code"`
 	Text string `json:"text"` // the answer, in English
 	// Change says what to change, and where; "" if nothing should change.
@@ -40,41 +36,49 @@ type Finding struct {
 
 // findings returns the findings of a report.
 func (a *auditor) findings(r *Report) []Finding {
-	if r.Requests == 0 {
+	if r.Requests == 0 || r.Decided != nil {
 		return []Finding{}
 	}
-	tallies := a.crawlers.all()
-	list := []Finding{a.searchRefused(r, tallies)}
-	if probes := r.refused(func(c *Crawler) bool { return c.Class == crawler.Probe.String() }); probes != "" {
-		list = append(list, Finding{Code: "probes_refused",
-			Text:   "Health checks and monitors would have been refused, so that a balancer may take the server out of service: " + probes + ".",
-			Change: "Exempt them from the rules, with their names and addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS."})
+	list := []Finding{a.searchRefused(r)}
+	add := func(f Finding) {
+		if f.Text != "" {
+			list = append(list, f)
+		}
 	}
-	if own := r.refused((*Crawler).MayBeOwn); own != "" {
-		list = append(list, Finding{Code: "own_clients_refused",
-			Text: "Clients that may be your own, because each came from one or two addresses, would have been refused: " + own + ".",
-			Change: "If one is yours, exempt it, with its addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS. " +
-				"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME."})
-	}
-	list = append(list, a.worstHalfHour(tallies))
-	disguised := r.lonely()
-	if len(disguised) > 0 {
-		list = append(list, Finding{Code: "disguised", Text: strings.Join(disguised, " "),
-			Change: "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes challenge for these, " +
-				"with what that would have held, and how many others it would have asked once."})
-	}
-	if costs := r.costs(); len(costs) > 0 {
-		list = append(list, Finding{Code: "costs", Text: strings.Join(costs, " "),
-			Change: "To see which changes would have saved how much, run this command again with --suggest."})
-	}
-	list = append(list, a.neverApplied(r))
-	harms := func(f Finding) bool { return f.Change != "" }
-	harmless := slices.DeleteFunc(slices.Clone(list), harms)
-	list = append(slices.DeleteFunc(list, func(f Finding) bool { return !harms(f) }), harmless...)
-	if r.Strangers.Few && len(disguised) > 0 { // before what it is about
+	add(r.refused("probes_refused", "Health checks and monitors would have been refused, so that a balancer may take the server out of service",
+		"Exempt them from the rules, with their names and addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS.",
+		func(c *Crawler) bool { return c.class == crawler.Probe }))
+	add(r.refused("own_clients_refused", "Clients that may be your own, because each came from one or two addresses, would have been refused",
+		"If one is yours, exempt it, with its addresses, in the robots block of the Caddyfile: exempt NAME from ADDRESS. "+
+			"A name that is not that of a known crawler needs a block too: crawler NAME, with the line user_agents NAME.",
+		(*Crawler).MayBeOwn))
+	add(r.worstHalfHour())
+	lonely := r.lonely()
+	add(Finding{Code: "disguised", Text: strings.Join(lonely, " "),
+		Change: "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes challenge for these, " +
+			"with what that would have held, and how many others it would have asked once."})
+	add(Finding{Code: "costs", Text: strings.Join(r.costs(), " "),
+		Change: "To see which changes would have saved how much, run this command again with --suggest."})
+	slices.SortStableFunc(list, func(a, b Finding) int { return min(len(b.Change), 1) - min(len(a.Change), 1) })
+	if r.Strangers.Few && len(lonely) > 0 { // before what it is about
 		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.strangers.tooFew()})
 	}
 	return list
+}
+
+// refused returns a finding about the selected crawlers that would have been refused, with
+// the numbers of requests; one without a text if there is none.
+func (r *Report) refused(code, text, change string, selects func(*Crawler) bool) Finding {
+	var who []string
+	for _, c := range r.Crawlers {
+		if n := c.Denied + c.Throttled; n > 0 && selects(c) {
+			who = append(who, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), words.Count(n), requests(c.Requests)))
+		}
+	}
+	if len(who) == 0 {
+		return Finding{}
+	}
+	return Finding{Code: code, Text: text + ": " + words.List(who, 5) + ".", Change: change} // clients can invent names
 }
 
 // costs returns sentences about what costs much.
@@ -88,65 +92,33 @@ func (r *Report) costs() (list []string) {
 	return list
 }
 
-// halfHour counts the requests of a crawler in half an hour.
-type halfHour struct{ start, requests, refused int64 } // start in half hours since 1970
-
-// atHalfHour returns the half hour of a time in nanoseconds since 1970. It keeps the
-// last two and the one with most requests, because the verdict on a request comes up
-// to reorderWindow later.
-func (t *crawlerTally) atHalfHour(nanos int64) *halfHour {
-	start := nanos / int64(30*time.Minute)
-	if i := slices.IndexFunc(t.halfHours[:], func(h halfHour) bool { return h.start == start }); i >= 0 {
-		return &t.halfHours[i]
-	}
-	worst, last, now := &t.halfHours[0], &t.halfHours[1], &t.halfHours[2]
-	if last.requests > worst.requests {
-		*worst = *last
-	}
-	*last, *now = *now, halfHour{start: start}
-	return now
-}
-
-// worst returns the half hour with most requests.
-func (t *crawlerTally) worst() halfHour {
-	return slices.MaxFunc(t.halfHours[:], func(a, b halfHour) int { return cmp.Compare(a.requests, b.requests) })
-}
-
 // proposedRate is the rate of each crawler, in requests a minute, that the proposed
 // limit allows.
 const proposedRate = 30
 
 // worstHalfHour says which crawler sent most requests in half an hour.
-func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
+func (r *Report) worstHalfHour() Finding {
 	f := Finding{Code: "worst_half_hour"}
-	var who *crawlerTally
-	for _, t := range tallies {
-		if !t.Rest && t.class != crawler.Probe && t.worst().requests > 0 && (who == nil || t.worst().requests > who.worst().requests) {
-			who = t
+	var who *Crawler
+	for _, c := range r.Crawlers {
+		if !c.Rest && c.class != crawler.Probe && c.WorstHalfHour > 0 && (who == nil || c.WorstHalfHour > who.WorstHalfHour) {
+			who = c
 		}
 	}
-	if who == nil {
+	switch {
+	case who == nil:
 		f.Text = "The worst half hour is not known: the log has no times of crawlers' requests."
 		return f
-	}
-	h, name := who.worst(), cmp.Or(who.Name, "clients without a User-Agent")
-	if h.requests <= 30*proposedRate {
-		f.Text = fmt.Sprintf("No flood: no robot sent more than %s in half an hour.", requests(h.requests))
+	case who.WorstHalfHour <= 30*proposedRate:
+		f.Text = fmt.Sprintf("No flood: no robot sent more than %s in half an hour.", requests(who.WorstHalfHour))
 		return f
 	}
-	from := time.Unix(0, h.start*int64(30*time.Minute)).UTC()
-	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s, %s a minute", from.Format("2 January 2006 at 15:04"), name,
-		requests(h.requests), words.Count(h.requests/30))
-	if h.refused > 0 {
-		f.Text += fmt.Sprintf("; %s of them would have been refused", words.Count(h.refused))
-		if lines := a.linesRefusing(who); len(lines) > 0 {
-			f.Text += ", most by " + lines[0].place
-		}
-	}
-	f.Text += "."
+	from := time.Unix(0, who.worst.start*int64(30*time.Minute)).UTC()
+	f.Text = fmt.Sprintf("The worst half hour began on %s UTC: %s sent %s, %s a minute.", from.Format("2 January 2006 at 15:04"),
+		cmp.Or(who.Name, "clients without a User-Agent"), requests(who.WorstHalfHour), words.Count(who.WorstHalfHour/30))
 	switch {
-	case 2*h.refused >= h.requests:
-		f.Change = "Enforce robots.txt as it is: it refuses most of them."
+	case 2*(who.Denied+who.Throttled) >= who.Requests:
+		f.Change = "Enforce robots.txt as it is: it refuses most of what this robot requests."
 	case who.isSearch() || who.row != nil && who.row.CountsAs(crawler.Ads):
 		f.Change = "Do not refuse it: search engines and advertisers that get errors come less often for days. Set a slower " +
 			"rate in its tools for webmasters."
@@ -154,20 +126,10 @@ func (a *auditor) worstHalfHour(tallies []*crawlerTally) Finding {
 		f.Change = "Find out who it is before you limit it: clients of an API and people's tools send this User-Agent too."
 	default:
 		f.Change = fmt.Sprintf("Limit each crawler to %d requests a minute. Search engines, people and probes are not held. "+
-			"In the robots block of the Caddyfile:",
-			proposedRate)
+			"In the robots block of the Caddyfile:", proposedRate)
 		f.Paste = fmt.Sprintf("limit {\n\teach %d/1m\n}", proposedRate)
 	}
 	return f
-}
-
-// lineRefusing is a line with the number of requests of some crawlers that it would
-// have refused.
-type lineRefusing struct {
-	place   string
-	refused int64
-	named   bool // its group names the crawlers
-	pace    bool
 }
 
 // noAlarm returns what search engines are refused besides, for good reasons.
@@ -179,57 +141,20 @@ func noAlarm(requests int64) string {
 		" of impostors, or faster than a group that names the crawler allows."
 }
 
-// linesRefusing returns the lines that would have refused requests of crawlers, those
-// with most of them first.
-func (a *auditor) linesRefusing(tallies ...*crawlerTally) (list []lineRefusing) {
-	for _, src := range a.allSources() {
-		for _, rule := range src.rules {
-			r := &rule.rule
-			l := lineRefusing{place: a.place(src.Name, r), named: r.Layer == judge.FileLayer.String() && r.Group != "*", pace: r.Kind != "allow" &&
-				r.Kind != "disallow"}
-			for _, t := range tallies {
-				if n := rule.crawlers[t.Name]; n != nil {
-					l.refused += n.Denied
-				}
-			}
-			if l.refused > 0 {
-				list = append(list, l)
-			}
-		}
-	}
-	sortMost(list, func(l *lineRefusing) (int64, string) { return l.refused, l.place })
-	return list
-}
-
-// place returns the place of a line of a source in words, with its text. Hidden paths
-// are not shown.
-func (a *auditor) place(source string, l *Line) string {
-	text := fmt.Sprintf("line %d", l.Line)
-	switch {
-	case l.Layer != judge.FileLayer.String():
-		text += " of " + cmp.Or(l.File, "the configuration")
-	case len(a.allSources()) > 1:
-		text += " of " + source
-	}
-	if l.Layer == managed.HiddenLayer.String() {
-		return text + " (a hidden path)"
-	}
-	return text + " (" + mask.Shortened(l.Text) + ")"
-}
-
 // searchRefused says which search engines would have been refused, and by which lines.
-func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
+func (a *auditor) searchRefused(r *Report) Finding {
 	f := Finding{Code: "search_refused"}
 	var who, refused, verified []string
-	var engines []*crawlerTally
+	var engines []*Crawler
 	var more int64 // refused, and no alarm
-	for _, t := range tallies {
+	for _, t := range r.Crawlers {
 		if !t.isSearch() {
 			continue
 		}
-		more += t.Denied + t.Throttled - t.VerifiedRefused - t.ClaimsRefused
+		n := t.VerifiedRefused + t.ClaimsRefused
+		more += t.Denied + t.Throttled - n
 		who = append(who, fmt.Sprintf("%s (%s, %s verified)", t.Name, requests(t.Requests), words.Count(t.Verified)))
-		if n := t.VerifiedRefused + t.ClaimsRefused; n > 0 {
+		if n > 0 {
 			engines = append(engines, t)
 			refused = append(refused, fmt.Sprintf("%s of %s (%s verified)", words.Count(n), t.Name, words.Count(t.VerifiedRefused)))
 		}
@@ -244,21 +169,12 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 		f.Text = "Search engines: none is in this log."
 	case len(engines) == 0:
 		f.Text = "Search engines: no request would have been refused. They are " + words.List(who, 5) + "." + noAlarm(more)
-	default:
-		f.Text = "Search engines: these requests would have been refused: " + words.List(refused, 5)
 	}
 	if len(engines) == 0 {
 		return f
 	}
-	var places []string
-	named := true
-	for _, l := range a.linesRefusing(engines...) {
-		if l.named && l.pace {
-			continue // this is no alarm
-		}
-		places = append(places, fmt.Sprintf("%s: %s", l.place, words.Count(l.refused)))
-		named = named && l.named
-	}
+	f.Text = "Search engines: these requests would have been refused: " + words.List(refused, 5)
+	places, named := a.linesRefusing(engines)
 	if len(places) > 0 {
 		f.Text += "; by " + words.List(places, 3)
 	}
@@ -279,31 +195,26 @@ func (a *auditor) searchRefused(r *Report, tallies []*crawlerTally) Finding {
 	return f
 }
 
-// neverApplied says which lines of the sites' own files never applied.
-func (a *auditor) neverApplied(r *Report) Finding {
-	f := Finding{Code: "never_applied"}
-	applied := make(map[[2]int]int64) // by source and line: a policy can copy a line into several groups
-	for i := range r.RobotsLines {
-		if l := &r.RobotsLines[i]; l.Layer == judge.FileLayer.String() {
-			applied[[2]int{l.Source, l.Line}] += l.Applied
+// linesRefusing returns the lines that would have refused requests of search engines, with
+// their numbers, most first. named is true if the groups of all of them name the engines.
+func (a *auditor) linesRefusing(engines []*Crawler) (list []string, named bool) {
+	named = true
+	var places counter
+	for _, row := range a.rows {
+		own := row.Group != "*" && row.layer == judge.FileLayer
+		paced := row.reason.Info().Field != "" && own // this is no alarm
+		if row.source == nil || row.action == judge.Pass || paced || !slices.Contains(engines, row.client) {
+			continue
 		}
-	}
-	var never []string
-	for i := range r.RobotsLines {
-		l := &r.RobotsLines[i]
-		if n, known := applied[[2]int{l.Source, l.Line}]; known && n == 0 && l.Layer == judge.FileLayer.String() {
-			never = append(never, a.place(r.Sources[l.Source].Name, l))
+		named = named && own
+		place := row.Place()
+		if len(a.result.Sources) > 1 && row.layer == judge.FileLayer {
+			place = strings.Replace(place, "robots.txt", row.source.Name, 1)
 		}
+		*places.of(place) += row.Requests
 	}
-	never = slices.Compact(never)
-	switch {
-	case len(applied) == 0:
-		f.Text = "Lines that never applied: not known, because no robots.txt with rules is known."
-	case len(never) == 0:
-		f.Text = "Lines that never applied: none. Each of them decided about a request."
-	default:
-		f.Text = fmt.Sprintf("Of %s, %d never applied: %s. The linter, caddy robots lint, finds those with mistakes.",
-			words.Plural(len(applied), "line", "lines"), len(never), words.List(never, 3))
+	for _, c := range places.top(maxNames) {
+		list = append(list, c.Name+": "+words.Count(c.Requests))
 	}
-	return f
+	return list, named
 }

@@ -85,7 +85,7 @@ func mustRun(t testing.TB, o Options) *Report {
 }
 
 // crawlerOf returns the row of a crawler, by its name.
-func crawlerOf(t testing.TB, r *Report, name string) Crawler {
+func crawlerOf(t testing.TB, r *Report, name string) *Crawler {
 	t.Helper()
 	for _, c := range r.Crawlers {
 		if c.Name == name && !c.Rest {
@@ -93,11 +93,11 @@ func crawlerOf(t testing.TB, r *Report, name string) Crawler {
 		}
 	}
 	t.Errorf("no crawler %q", name)
-	return Crawler{}
+	return new(Crawler)
 }
 
 // ruleOf returns the rule at a line of robots.txt.
-func ruleOf(t testing.TB, r *Report, line int) Line {
+func ruleOf(t testing.TB, r *Report, line int) *Line {
 	t.Helper()
 	for _, rule := range r.RobotsLines {
 		if rule.TextLine == line {
@@ -105,7 +105,7 @@ func ruleOf(t testing.TB, r *Report, line int) Line {
 		}
 	}
 	t.Errorf("no rule at line %d", line)
-	return Line{}
+	return new(Line)
 }
 
 // warned reports whether a report has the warning with a code.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,11 @@ type Host struct {
 	Refused  int64  `json:"refused"`      // requests that would have been refused
 	// Known is true if a robots.txt was known for it.
 	Known bool `json:"known"`
+
+	origin judge.Origin
+	hash   uint64 // of its name
+	site   *site
+	lines  []*timeline // that in force, and with Options.Against that of Site.Was
 }
 
 // Limits for Hosts.
@@ -44,7 +50,7 @@ const (
 // (logfile.ErrFormat).
 func Hosts(o *Options) (main []string, named bool, err error) {
 	counts := counter{}
-	requests, only := int64(0), newHostFilter(o.Hosts)
+	requests, only := int64(0), newFilter(o)
 	for _, f := range o.Files {
 		if f.Once {
 			continue
@@ -55,7 +61,7 @@ func Hosts(o *Options) (main []string, named bool, err error) {
 		}
 		for n := 0; n < hostLines && l.Next(); n++ {
 			switch {
-			case !only.selects(l.Entry.Host):
+			case !only.selectsHost(l.Entry.Host):
 				n--
 			case l.Problem == logformat.None && !isOwnFetch(&l.Entry):
 				requests++
@@ -80,40 +86,46 @@ func isHostPort(s string) bool {
 	return s != "" && s != otherName && len(s) <= 260 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-.:[]") == ""
 }
 
-// hostFilter selects the requests for Options.Hosts.
-type hostFilter map[string]bool // empty: all hosts
+// filter selects the requests that Options asks for.
+type filter struct {
+	*Options
+	hosts map[string]bool // empty: all
+}
 
-func newHostFilter(hosts []string) hostFilter {
-	f := make(hostFilter)
-	for _, host := range hosts {
-		f[judge.NewOrigin("", host, 0).Host] = true
+func newFilter(o *Options) filter {
+	f := filter{o, make(map[string]bool)}
+	for _, host := range o.Hosts {
+		f.hosts[judge.NewOrigin("", host, 0).Host] = true
 	}
 	return f
 }
 
 // String returns the first five hosts in alphabetical order.
-func (f hostFilter) String() string { return words.List(slices.Sorted(maps.Keys(f)), 5) }
+func (f *filter) String() string { return words.List(slices.Sorted(maps.Keys(f.hosts)), 5) }
 
-// selects reports whether requests for a host, as a client sent it, count.
-func (f hostFilter) selects(raw string) bool {
-	return len(f) == 0 || f[judge.NewOrigin("", raw, 0).Host]
+// selectsHost reports whether requests for a host, as a client sent it, count.
+func (f *filter) selectsHost(raw string) bool {
+	return len(f.hosts) == 0 || f.hosts[judge.NewOrigin("", raw, 0).Host]
+}
+
+// selects reports whether a request counts by its client and time.
+func (f *filter) selects(e *logformat.Entry) bool {
+	if !f.From.IsZero() && (e.Time().Before(f.From) || !e.Time().Before(f.To)) {
+		return false
+	}
+	if len(f.Clients) == 0 {
+		return true
+	}
+	addr, err := netip.ParseAddr(e.Client)
+	return err == nil && slices.ContainsFunc(f.Clients, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
 }
 
 // hosts counts requests by host.
 type hosts struct {
 	sites    []*site
-	compares bool                  // the rules in force with Site.Was
-	named    map[string]*hostTally // by the normalized host
-	rest     *hostTally            // of hosts for which there was no room
-}
-
-// hostTally counts the requests for one host.
-type hostTally struct {
-	Host
-	origin judge.Origin
-	hash   uint64 // of its name
-	site   *site
-	lines  []*timeline // that in force, and with Options.Against that of Site.Was
+	compares bool             // the rules in force with Site.Was
+	named    map[string]*Host // by the normalized host
+	rest     *Host            // of hosts for which there was no room
 }
 
 // Limits for hosts.
@@ -124,24 +136,25 @@ const (
 
 // newHosts returns hosts that belong to sites. compares is Options.Against.
 func newHosts(sites []*site, compares bool) *hosts {
-	h := &hosts{sites: sites, compares: compares, named: make(map[string]*hostTally)}
-	h.rest = h.newTally(judge.Origin{})
+	h := &hosts{sites: sites, compares: compares, named: make(map[string]*Host)}
+	h.rest = h.newHost(judge.Origin{})
 	h.rest.Name, h.rest.Rest = otherName, true
 	return h
 }
 
-// newTally returns a tally for the host of an origin.
-func (h *hosts) newTally(origin judge.Origin) *hostTally {
-	t := &hostTally{Host: Host{Name: origin.Host}, origin: origin, hash: xxhash.Sum64String(origin.Host), site: siteOf(h.sites, origin.Host)}
+// newHost returns the host of an origin.
+func (h *hosts) newHost(origin judge.Origin) *Host {
+	t := &Host{Name: origin.Host, origin: origin, hash: xxhash.Sum64String(origin.Host), site: siteOf(h.sites, origin.Host)}
 	t.lines = []*timeline{t.site.now}
 	if h.compares {
 		t.lines = append(t.lines, t.site.was)
 	}
+	t.Known = len(t.site.now.sources) > 0
 	return t
 }
 
-// of returns the tally of a host as a client sent it.
-func (h *hosts) of(raw string) *hostTally {
+// of returns a host as a client sent it.
+func (h *hosts) of(raw string) *Host {
 	if t := h.named[raw]; t != nil { // most are written so
 		return t
 	}
@@ -153,9 +166,8 @@ func (h *hosts) of(raw string) *hostTally {
 	case len(h.named) >= maxHosts:
 		t = h.rest
 	default:
-		t = h.newTally(origin)
+		t = h.newHost(origin)
 		h.named[origin.Host] = t
-		t.Known = len(t.site.now.sources) > 0
 		for _, line := range t.lines {
 			line.addHost(origin.Host)
 		}
@@ -197,25 +209,23 @@ func siteOf(sites []*site, host string) *site {
 }
 
 // report returns the hosts with the most requests, and one row for the others.
-func (h *hosts) report() []Host {
-	list := []Host{}
+func (h *hosts) report() []*Host {
+	list := []*Host{}
 	for _, t := range h.named {
 		if t.Name != "" {
-			list = append(list, t.Host)
+			list = append(list, t)
 		}
 	}
 	sortMost(list, func(h *Host) (int64, string) { return h.Requests, h.Name })
-	rest := h.rest.Host
-	rest.Known = rest.Requests > 0 && len(h.rest.site.now.sources) > 0
 	shown := min(len(list), topHosts)
 	for _, t := range list[shown:] {
-		rest.Requests += t.Requests
-		rest.Robots += t.Robots
-		rest.Octets += t.Octets
-		rest.Refused += t.Refused
+		h.rest.Requests += t.Requests
+		h.rest.Robots += t.Robots
+		h.rest.Octets += t.Octets
+		h.rest.Refused += t.Refused
 	}
-	if list = list[:shown]; rest.Requests > 0 {
-		list = append(list, rest)
+	if list = list[:shown]; h.rest.Requests > 0 {
+		list = append(list, h.rest)
 	}
 	return list
 }
@@ -248,9 +258,9 @@ type site struct {
 
 // addHost adds a host of the log to those of the robots.txt files.
 func (t *timeline) addHost(host string) {
-	for _, src := range t.sources {
-		if len(src.Hosts) < topHosts && host != "" {
-			src.Hosts = append(src.Hosts, host)
+	for _, source := range t.sources {
+		if len(source.Hosts) < topHosts && host != "" {
+			source.Hosts = append(source.Hosts, host)
 		}
 	}
 }
@@ -258,7 +268,7 @@ func (t *timeline) addHost(host string) {
 // timeline is the versions of a robots.txt in order of time.
 type timeline struct {
 	replay  *enforce.Replay
-	sources []*source
+	sources []*Source
 	unknown *origins.History // for times at which no robots.txt is known
 	longest time.Duration    // the longest Crawl-delay that is enforced
 	limits  *limits.Set
@@ -306,12 +316,11 @@ func (t *timeline) decide(e *logformat.Entry, r *judge.Request, by *Ruling) {
 	edition := t.unknown
 	by.line, by.source = t, nil
 	for _, s := range slices.Backward(t.sources) {
-		if s.from == 0 || e.At >= s.from {
+		if s.From == nil || !r.Time.Before(*s.From) {
 			by.source, edition = s, s.edition
 			break
 		}
 	}
-	by.Rules = edition.Current
 	t.replay.Decide(edition, r, &by.Decision)
 	if isRead(e) {
 		t.replay.RobotsRead(edition, r)

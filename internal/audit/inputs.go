@@ -1,9 +1,9 @@
 package audit
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -21,11 +21,11 @@ type Input struct {
 	Requests    int64  `json:"requests"`
 	Unreadable  int64  `json:"unreadable"`
 	Period      Period `json:"period"`
-	// Resolution is the resolution of its times in seconds, such as 1 or 0.001; that
-	// of the coarsest time if they differ. It is 0 if it has no times.
-	Resolution float64 `json:"resolution"`
-	// Zone is true if it has times and all of them have a time zone.
-	Zone bool `json:"zone"`
+
+	fields   int64 // requests for which the log has a User-Agent, even an empty one
+	nonEmpty int64 // requests with a User-Agent that is not empty
+	coarse   int64 // the coarsest resolution of its times
+	zoneless int64 // requests whose time has no zone
 }
 
 // UnreadableExample is a line that could not be read as a request.
@@ -38,28 +38,19 @@ type UnreadableExample struct {
 
 // inputs counts the lines of the logs.
 type inputs struct {
-	logs []*logfile.Log
-	each []inputTally // by logfile.Log.Index
-	mask mask.Masker
-	only hostFilter
+	logs   []*logfile.Log
+	each   []Input // by logfile.Log.Index
+	mask   mask.Masker
+	filter *filter
 
 	unreadable int64
 	other      int64
 	ownFetches int64 // of other
-	leftOut    int64 // of other: requests for hosts that only does not select
+	leftOut    int64 // of other: requests for hosts that were not asked for
 	requests   int64
+	decided    bool // some line has a decision
 	problems   counter
 	examples   []UnreadableExample
-}
-
-// inputTally counts the lines of one log.
-type inputTally struct {
-	Input
-	period   span
-	fields   int64 // requests for which the log has a User-Agent, even an empty one
-	nonEmpty int64 // requests with a User-Agent that is not empty
-	coarse   int64 // the coarsest resolution of its times
-	zoneless int64 // requests whose time has no zone
 }
 
 // enoughRequests: one of several logs with at least this number of requests is an
@@ -80,6 +71,7 @@ var (
 func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 	t := &c.each[l.Index]
 	t.Lines++
+	c.decided = c.decided || l.Problem == logformat.None && len(l.Entry.Robots) > 0
 	switch {
 	case l.Problem == logformat.NoRequest:
 		c.other++
@@ -88,7 +80,7 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 		c.unreadable++
 		t.Unreadable++
 		*c.problems.of(string(l.Problem))++
-		if len(c.examples) < maxUnreadable && len(c.only) == 0 { // its host is not known
+		if len(c.examples) < maxUnreadable && len(c.filter.hosts) == 0 { // its host is not known
 			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem),
 				Text: c.mask.Line(l.Line)})
 		}
@@ -97,9 +89,12 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 		c.other++
 		c.ownFetches++
 		return false
-	case !c.only.selects(l.Entry.Host):
+	case !c.filter.selectsHost(l.Entry.Host):
 		c.other++
 		c.leftOut++
+		return false
+	case !c.filter.selects(&l.Entry):
+		c.other++
 		return false
 	}
 	c.requests++
@@ -108,7 +103,7 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 }
 
 // count counts a request.
-func (t *inputTally) count(l *logfile.Log) {
+func (t *Input) count(l *logfile.Log) {
 	e := &l.Entry
 	if t.Requests++; t.Requests == 1 {
 		t.Format = l.Format.Name()
@@ -118,7 +113,7 @@ func (t *inputTally) count(l *logfile.Log) {
 		countIf(&t.nonEmpty, e.UserAgents[0] != "")
 	}
 	if e.Timed {
-		t.period.add(e.At)
+		t.Period.add(e.Time())
 		t.coarse = max(t.coarse, e.Resolution)
 		countIf(&t.zoneless, !e.Zoned)
 	}
@@ -142,7 +137,7 @@ func (c *inputs) check() error {
 		return fmt.Errorf("%s %w", c.logs[0].Name, ErrNoUserAgents)
 	}
 	if c.requests == 0 && c.leftOut > 0 {
-		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, c.only)
+		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, c.filter)
 	}
 	if c.requests == 0 && c.ownFetches == 0 && c.unreadable > 0 {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrFormat)
@@ -155,19 +150,12 @@ func (c *inputs) report(r *Report) {
 	r.Requests, r.Unreadable, r.Other = c.requests, c.unreadable, c.other
 	r.Lines = c.requests + c.unreadable + c.other
 	r.UnreadableExamples, r.UnreadableReasons = c.examples, c.problems.top(maxNames)
-	var all span
-	r.Inputs = make([]Input, 0, len(c.logs))
 	for i, l := range c.logs {
 		t := &c.each[i]
-		all.merge(t.period)
-		t.Name, t.Compression, t.Period, t.Resolution = l.Name, l.Compression, t.period.report(), time.Duration(t.coarse).Seconds()
-		t.Zone = t.period.known && t.zoneless == 0
-		if t.Format == "" {
-			t.Format = l.Format.Name()
-		}
-		r.Inputs = append(r.Inputs, t.Input)
+		r.Period.merge(t.Period)
+		t.Name, t.Compression, t.Format = l.Name, l.Compression, cmp.Or(t.Format, l.Format.Name())
 	}
-	r.Period = all.report()
+	r.Inputs = c.each
 }
 
 // isOwnFetch reports whether Caddy itself fetched robots.txt: this command, or a

@@ -44,12 +44,12 @@ func TestContentType(t *testing.T) {
 func TestOrderOfFindings(t *testing.T) {
 	quiet := requestsOf(47, "git/2.43.0", "/ann/app.git/info/refs", 9, 0, 30)
 	for _, tt := range []struct{ log, want string }{
-		{quiet, "search_refused worst_half_hour never_applied"},
-		{quiet + requestsOf(5, googlebot, "/private/a", 10, 0, 5), "search_refused worst_half_hour never_applied"},
-		{quiet + requestsOf(1200, bytespider, "/", 10, 0, 30), "worst_half_hour costs search_refused never_applied"},
-		{requestsOf(12, "ShopSync-Bot/2.1 (ops@shop.example)", "/private/a", 9, 0, 30), "own_clients_refused search_refused worst_half_hour never_applied"},
+		{quiet, "search_refused worst_half_hour"},
+		{quiet + requestsOf(5, googlebot, "/private/a", 10, 0, 5), "search_refused worst_half_hour"},
+		{quiet + requestsOf(1200, bytespider, "/", 10, 0, 30), "worst_half_hour costs search_refused"},
+		{requestsOf(12, "ShopSync-Bot/2.1 (ops@shop.example)", "/private/a", 9, 0, 30), "own_clients_refused search_refused worst_half_hour"},
 		{requestsOf(5, googlebot, "/private/a", 8, 0, 5) + requestsOf(12, "ShopSync-Bot/2.1 (ops@shop.example)", "/private/a", 9, 0, 30) + requestsOf(1200, bytespider, "/", 10, 0, 30),
-			"search_refused own_clients_refused worst_half_hour costs never_applied"},
+			"search_refused own_clients_refused worst_half_hour costs"},
 	} {
 		r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(tt.log))}, Sites: oneSite("User-agent: *\nDisallow: /private/\n")})
 		got := ""

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -35,7 +34,7 @@ func (p *pacer) add(v *Judged, clock int64) {
 		p.settle(v)
 		return
 	}
-	i, _ := slices.BinarySearchFunc(p.waiting, v.at+1, func(w *Judged, at int64) int { return cmp.Compare(w.at, at) })
+	i, _ := slices.BinarySearchFunc(p.waiting, v.Time.Add(1), func(w *Judged, at time.Time) int { return w.Time.Compare(at) })
 	p.waiting = slices.Insert(p.waiting, i, v.clone())
 	p.release(clock - reorderWindow)
 }
@@ -43,7 +42,7 @@ func (p *pacer) add(v *Judged, clock int64) {
 // release judges the pace of the waiting requests up to a time, and more if there are
 // more than maxPending.
 func (p *pacer) release(until int64) {
-	for len(p.waiting) > 0 && (p.waiting[0].at <= until || len(p.waiting) > maxPending) {
+	for len(p.waiting) > 0 && (p.waiting[0].Time.UnixNano() <= until || len(p.waiting) > maxPending) {
 		v := p.waiting[0]
 		p.waiting[0] = nil
 		p.waiting = p.waiting[1:]

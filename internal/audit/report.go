@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -53,17 +52,17 @@ type Report struct {
 	// Crawlers is ordered by Requests, most first. Of the crawlers that are not in
 	// the registry, only the most frequent ones have their own rows. For each class,
 	// one row with Rest set has the others.
-	Crawlers []Crawler `json:"crawlers"`
+	Crawlers []*Crawler `json:"crawlers"`
 	// Costs says what the requests cost, and which paths robots fetched for that.
 	Costs Costs `json:"costs"`
 	// Sources are the robots.txt files that requests were judged by, ordered by site
 	// and time. It is empty if no robots.txt is known.
-	Sources []Source `json:"sources"`
+	Sources []*Source `json:"sources"`
 	// RobotsLines are the lines of Sources that allow, disallow or limit the pace, also
 	// those that never applied. They are ordered by Source, Layer and Line.
-	RobotsLines []Line `json:"robots_lines"`
+	RobotsLines []*Line `json:"robots_lines"`
 	// Hosts is ordered by Requests, most first. It is empty if the log has no hosts.
-	Hosts []Host `json:"hosts"`
+	Hosts []*Host `json:"hosts"`
 
 	// Browsers, Systems and Devices count the requests of People, most first. The
 	// last element may be named "other".
@@ -88,6 +87,10 @@ type Report struct {
 	// suggest looked for changes.
 	Suggestions []Suggestion `json:"suggestions"`
 	Suggested   *Suggested   `json:"suggested,omitempty"`
+
+	// Decided says what Caddy decided; nil without Options.Decided, and with it what would
+	// have been is left out.
+	*Decided
 
 	// Against compares the verdicts with those of another configuration or of other
 	// robots.txt files; nil without Options.Against.
@@ -203,29 +206,43 @@ type Suggestion struct {
 }
 
 // report returns the report of the audit.
-func (a *auditor) report() *Report {
-	r := &Report{Suggestions: []Suggestion{}, Crawlers: []Crawler{}, Sources: []Source{}, RobotsLines: []Line{},
-		Masked: !a.options.Full, Verified: slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })}
+func (a *auditor) report() (*Report, error) {
+	r := &a.result
+	r.Sources, r.RobotsLines, r.Suggestions, r.Masked = []*Source{}, []*Line{}, []Suggestion{}, !a.options.Full
+	r.Strangers.Paths, r.Costs.Patterns, r.WouldHave.Reasons = []StrangerPath{}, []cost.Row{}, []Count{}
+	r.Verified = slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
 	a.inputs.report(r)
 	a.people.report(r)
-	a.outcomes.report(r)
-	r.Hosts = a.hosts.report()
 	r.Addresses, r.Estimated = a.reliability.addresses.count()
-	a.strangers.report(r, a.reliability.few(r.Requests))
-	a.crawlers.report(r)
-	r.Costs = a.costs.report(r.Strangers.Paths)
-	for i, src := range a.allSources() {
-		one, rules := src.report(i)
-		r.Sources = append(r.Sources, one)
-		r.RobotsLines = append(r.RobotsLines, rules...)
+	for _, s := range a.sites {
+		r.Sources = append(r.Sources, s.now.sources...)
 	}
 	r.WouldHave.Known = len(r.Sources) > 0
+	r.Crawlers = a.crawlers.report()
+	if a.decided != nil {
+		if !a.inputs.decided {
+			return nil, errUndecided
+		}
+		r.Decided = a.decided.report(a.rows)
+	} else {
+		a.rows.sum(&r.WouldHave)
+		a.strangers.report(r, a.reliability.few(r.Requests))
+		r.Costs.Patterns = append(r.Costs.Patterns, a.paths.Rows(leastShare)...)
+		r.Costs.addLone(r.Strangers.Paths)
+	}
+	r.Hosts = a.hosts.report()
+	for i, s := range r.Sources {
+		s.report()
+		if a.decided == nil {
+			r.RobotsLines = append(r.RobotsLines, s.lines(i, a.rows)...)
+		}
+	}
 	if a.against != nil {
 		r.Against = a.against.finish(a.sites)
 	}
 	r.Warnings = a.warnings(r)
 	r.Summary, r.Findings = a.summary(r), a.findings(r)
-	return r
+	return r, nil
 }
 
 // requests returns a number of requests in words.
@@ -233,7 +250,10 @@ func requests(n int64) string { return words.Plural(n, "request", "requests") }
 
 // summary returns the sentences of Report.Summary.
 func (a *auditor) summary(r *Report) (list []string) {
-	if r.Requests == 0 {
+	switch {
+	case r.Decided != nil:
+		return []string{a.decidedSummary(r)}
+	case r.Requests == 0:
 		return []string{"There are no requests in this log."}
 	}
 	say := func(necessary bool, format string, args ...any) {
@@ -262,27 +282,13 @@ func (a *auditor) summary(r *Report) (list []string) {
 	return append(list, "Requests that a CDN or a cache answered are not in this log.")
 }
 
-// refused returns the selected crawlers that would have been refused, with the numbers
-// of requests; "" if there is none.
-func (r *Report) refused(selects func(*Crawler) bool) string {
-	var list []string
-	for i := range r.Crawlers {
-		c := &r.Crawlers[i]
-		if n := c.Denied + c.Throttled; n > 0 && selects(c) {
-			list = append(list, fmt.Sprintf("%s (%s of %s)", cmp.Or(c.Name, "no User-Agent"), words.Count(n), requests(c.Requests)))
-		}
-	}
-	return words.List(list, 5) // clients can invent names
-}
-
 // MayBeOwn reports whether the crawler may be a client of the operator: it has no
 // purpose that is known, or fetches for a person, and sent at least 10 requests, from
 // one or two addresses.
 func (c *Crawler) MayBeOwn() bool {
-	switch c.Class {
-	case crawler.SelfDeclared.String(), crawler.UserTriggered.String(), crawler.Library.String(), crawler.Program.String(),
-		crawler.Named.String():
-	case crawler.Registered.String(): // of the configuration, without a purpose
+	switch c.class {
+	case crawler.SelfDeclared, crawler.UserTriggered, crawler.Library, crawler.Program, crawler.Named:
+	case crawler.Registered: // of the configuration, without a purpose
 		if len(c.Purposes) > 0 {
 			return false
 		}
@@ -296,9 +302,8 @@ func (c *Crawler) MayBeOwn() bool {
 // requests; else nil. Health checks and monitors are the operator's own.
 func (r *Report) dearest() *Crawler {
 	var dearest *Crawler
-	for i := range r.Crawlers {
-		c := &r.Crawlers[i]
-		if !c.Rest && c.Class != crawler.Probe.String() && (dearest == nil || c.Share(r.Costs.All) > dearest.Share(r.Costs.All)) {
+	for _, c := range r.Crawlers {
+		if !c.Rest && c.class != crawler.Probe && (dearest == nil || c.Share(r.Costs.All) > dearest.Share(r.Costs.All)) {
 			dearest = c
 		}
 	}
@@ -327,8 +332,8 @@ func (r *Report) Dear() (list []*Crawler) {
 		list = append(list, c)
 	}
 	if row := r.dearestPath(); row != nil {
-		for i := range r.Crawlers {
-			if c := &r.Crawlers[i]; !c.Rest && c.Name == row.Clients[0].Name {
+		for _, c := range r.Crawlers {
+			if !c.Rest && c.Name == row.Clients[0].Name {
 				list = append(list, c)
 			}
 		}

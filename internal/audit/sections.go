@@ -86,11 +86,16 @@ func headIf(is bool, head string) string {
 // Sections returns the tables of the report that have rows, each with at most so many, in
 // the order in which a report shows them. Texts of strangers are not escaped.
 func (r *Report) Sections(most int) (list []section.Section) {
-	tables := []*table{r.crawlerTable(most), r.costTable(most)}
-	for i := range r.Sources {
-		tables = append(tables, r.sourceTable(i, most))
+	var tables []*table
+	if r.Decided != nil {
+		tables = append(tables, r.shownTable(most), r.decisionTable(most))
+	} else {
+		tables = append(tables, r.crawlerTable(most), r.costTable(most))
+		for i := range r.Sources {
+			tables = append(tables, r.sourceTable(i, most))
+		}
+		tables = append(tables, r.readTable(most), r.exampleTable(most), r.hostTable(most), r.peopleTable(most))
 	}
-	tables = append(tables, r.readTable(most), r.exampleTable(most), r.hostTable(most), r.peopleTable(most))
 	if r.Against != nil {
 		tables = append(tables, r.Against.table(most))
 	}
@@ -120,8 +125,7 @@ func (r *Report) crawlerTable(most int) *table {
 	verified := func(head string) string { return headIf(r.Verified, head) }
 	t := newTable(most, "Robots", "name", "class", "purpose", ">requests", ">octets", headIf(r.Costs.All.Seconds > 0, ">time"), ">denied", ">throttled",
 		">worst half hour", ">robots.txt", ">addresses", verified(">verified"), verified(">of these refused"), verified(">impostor"))
-	for i := range r.Crawlers {
-		c := &r.Crawlers[i]
+	for _, c := range r.Crawlers {
 		t.add(c.Label(), c.Class, strings.Join(c.Purposes, ", "), c.Requests, words.Octets(c.Octets), words.Seconds(c.Seconds), c.Denied, c.Throttled,
 			c.WorstHalfHour, c.RobotsTxtReads, c.Addresses, c.Verified, c.VerifiedRefused, c.Impostor)
 	}
@@ -156,7 +160,7 @@ func (r *Report) costTable(most int) *table {
 // sourceTable returns a robots.txt as its source, with counts at its lines, and the lines
 // of the configuration that are not in its text.
 func (r *Report) sourceTable(source, most int) *table {
-	s := &r.Sources[source]
+	s := r.Sources[source]
 	title := "Rules of " + s.Name
 	if len(s.Hosts) > 0 {
 		title += " for " + words.List(s.Hosts, 3)
@@ -167,8 +171,7 @@ func (r *Report) sourceTable(source, most int) *table {
 	t := newTable(most*linesPerRow, fmt.Sprintf("%s: %s", title, requests(s.Requests)), ">line", ">applied", ">refused", "text", "robots")
 	byLine := make(map[int]*Line)
 	var others []*Line
-	for i := range r.RobotsLines {
-		l := &r.RobotsLines[i]
+	for _, l := range r.RobotsLines {
 		switch {
 		case l.Source != source:
 		case l.TextLine > 0:
@@ -210,15 +213,15 @@ func (t *table) addLine(l *Line, text string) {
 	}
 	whom := "never applied"
 	if l.Applied > 0 {
-		whom = words.List(words.Map(l.Crawlers, func(c LineCrawler) string { return named(c.Name) + " " + words.Count(c.Applied) }), 3)
+		whom = words.List(words.Map(l.Crawlers, func(c Count) string { return named(c.Name) + " " + words.Count(c.Requests) }), 3)
 	}
 	t.add(at, l.Applied, l.Denied, text, whom)
 }
 
 func (r *Report) readTable(most int) *table {
 	t := newTable(most, "Reads of robots.txt", "name", ">reads", "first", "last", "answers")
-	for i := range r.Crawlers {
-		if c := &r.Crawlers[i]; c.RobotsTxtReads > 0 {
+	for _, c := range r.Crawlers {
+		if c.RobotsTxtReads > 0 {
 			answers := words.Map(c.Answers, func(n Count) string { return n.Name + " × " + words.Count(n.Requests) })
 			t.add(c.Label(), c.RobotsTxtReads, c.Reads.From, c.Reads.To, strings.Join(answers, ", "))
 		}
@@ -228,17 +231,16 @@ func (r *Report) readTable(most int) *table {
 
 func (r *Report) exampleTable(most int) *table {
 	t := newTable(most, "Requests that would have been refused", "time", "name", "request", "reason", "by", "log")
-	for i := range r.Crawlers {
-		c := &r.Crawlers[i]
+	for _, c := range r.Crawlers {
 		for _, e := range c.Refused[:min(len(c.Refused), 2)] {
-			t.add(e.Time, c.Label(), e.Method+" "+e.Host+e.Target, e.Verdict.Reason, e.Verdict.Place(), e.place())
+			t.add(e.Time, c.Label(), e.Method+" "+e.Host+e.Target, e.Robots.Reason, e.Robots.Place(), e.place())
 		}
 	}
 	return t
 }
 
 // place returns where the request is in the logs.
-func (e *Example) place() string { return fmt.Sprintf("%s, line %d", e.Input, e.LineNo) }
+func (e *Request) place() string { return fmt.Sprintf("%s, line %d", e.Log, e.Line) }
 
 func (r *Report) hostTable(most int) *table {
 	t := newTable(most, "Hosts", "host", ">requests", ">of robots", ">octets to robots", ">refused", "robots.txt")
@@ -266,7 +268,7 @@ func (r *Report) peopleTable(most int) *table {
 }
 
 func (a *Against) table(most int) *table {
-	names := slices.Compact(words.Map(a.Sources, func(s Source) string { return s.Name }))
+	names := slices.Compact(words.Map(a.Sources, func(s *Source) string { return s.Name }))
 	t := newTable(most, "Compared with "+cmp.Or(words.List(names, 5), "no robots.txt"), "name", "class", ">requests", "now", "before", "example")
 	for _, d := range a.Differences {
 		e := &d.Example

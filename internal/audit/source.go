@@ -9,7 +9,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -35,6 +37,10 @@ type Source struct {
 	Requests int64 `json:"requests"`
 	// Notes say which of its lines cannot be enforced.
 	Notes []string `json:"notes"`
+
+	timeline *timeline // it is one of its sources
+	edition  *origins.History
+	inForce  *judge.Rules // of edition
 }
 
 // Line is a line of a robots.txt or of a policy, or a hidden rule.
@@ -64,17 +70,10 @@ type Line struct {
 	// 404 for a hidden rule, or 429 for a line that limits the pace. Unlike
 	// Crawler.Denied, it includes throttled requests.
 	Denied int64 `json:"denied"`
-	// Crawlers are the crawlers of these requests, ordered by Applied, most first, at
-	// most 50.
-	Crawlers []LineCrawler `json:"crawlers"`
-}
+	// Crawlers are the crawlers of these requests, most first, at most 50 and others.
+	Crawlers []Count `json:"crawlers"`
 
-// LineCrawler counts the requests of one crawler that a rule decided and would have
-// refused. Applied and Denied are as in Line.
-type LineCrawler struct {
-	Name    string `json:"name"`
-	Applied int64  `json:"applied"`
-	Denied  int64  `json:"denied"`
+	clients counter
 }
 
 // Version is a robots.txt and the time from which it was in force.
@@ -84,158 +83,115 @@ type Version struct {
 	Response judge.Response
 }
 
-// source is a version of a robots.txt with its counts.
-type source struct {
-	Source
-	timeline *timeline // it is one of its sources
-	from     int64     // nanoseconds since 1970; 0: from the beginning
-	until    int64     // nanoseconds since 1970; 0: no end
-	edition  *origins.History
-	inForce  *judge.Rules // of edition
-	rules    map[ruleKey]*ruleTally
-}
-
-// ruleKey identifies a rule by its line: in Source.Text, or for a hidden rule and a
-// limit in the configuration.
-type ruleKey struct {
-	hidden bool
-	line   int
-	limit  string // the text of a line of a limit, which the line of the limit stands for
-}
-
-// ruleTally counts the requests that a rule decided.
-type ruleTally struct {
-	rule     Line
-	crawlers map[string]*LineCrawler // by name; see maxNames
-}
-
 // addSources parses versions of a robots.txt, and sorts them by time.
 func (t *timeline) addSources(versions []Version) {
 	versions = slices.Clone(versions)
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
 	var before *origins.History
 	for i, v := range versions {
-		s := &source{Source: Source{Name: v.Name, Hosts: []string{}}, edition: t.replay.Edition(v.Response, v.From, before),
-			timeline: t, rules: make(map[ruleKey]*ruleTally)}
+		s := &Source{Name: v.Name, Hosts: []string{}, edition: t.replay.Edition(v.Response, v.From, before), timeline: t}
 		s.inForce, before = s.edition.Current, s.edition
 		if !v.From.IsZero() {
-			s.from = v.From.UnixNano()
+			s.From = &versions[i].From
 		}
 		if i > 0 {
-			t.sources[i-1].until = s.from
+			t.sources[i-1].To = s.From
 		}
-		s.addRules()
 		t.sources = append(t.sources, s)
 	}
 }
 
-// addRules adds the rules of the file and the hidden rules.
-func (s *source) addRules() {
-	for _, g := range s.inForce.File().Groups() {
+// lines returns the lines of the file that allow, disallow or limit the pace, in order, and
+// then hidden rules and limits, with the rows that they decided or applied to.
+func (s *Source) lines(index int, all rows) (list []*Line) {
+	paces := make(map[*robots.Group][]limit)
+	byText := make(map[int]*Line)
+	file := s.inForce.File()
+	add := func(number int, g *robots.Group, kind string) {
 		group := strings.Join(g.Tokens(), ", ")
+		if l := byText[number]; l != nil { // one line can be in the groups of several tokens
+			l.Group += ", " + group
+			return
+		}
+		written, _ := file.Line(number)
+		layer, at := s.inForce.Origin(number)
+		byText[number] = &Line{Source: index, Layer: layer.String(), Line: at, TextLine: number, Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}
+		if layer != judge.FileLayer {
+			byText[number].File = s.inForce.FileOf(layer)
+		}
+		list = append(list, byText[number])
+	}
+	for _, g := range file.Groups() {
 		for _, r := range g.Rules() {
 			kind := "disallow"
 			if r.Allow {
 				kind = "allow"
 			}
-			s.addRule(r.Line, group, kind)
+			add(r.Line, g, kind)
 		}
-		for _, l := range s.timeline.limitsOf(g) {
-			s.addRule(l.line, group, l.kind)
+		paces[g] = s.timeline.limitsOf(g)
+		for _, l := range paces[g] {
+			add(l.line, g, l.kind)
 		}
+	}
+	others := make(map[string]*Line)
+	other := func(l *Line) *Line {
+		return valueOf(&others, l.Place(), func() *Line {
+			list = append(list, l)
+			return l
+		})
 	}
 	for _, line := range s.inForce.HiddenLines() {
-		s.rules[ruleKey{hidden: true, line: line}] = &ruleTally{rule: Line{Layer: managed.HiddenLayer.String(), Line: line,
-			File: s.inForce.FileOf(managed.HiddenLayer), Kind: "disallow"}}
+		other(&Line{Source: index, Layer: managed.HiddenLayer.String(), Line: line, File: s.inForce.FileOf(managed.HiddenLayer), Kind: "disallow"})
 	}
-}
-
-// addRule adds one rule of the file.
-func (s *source) addRule(line int, group, kind string) {
-	key := ruleKey{line: line}
-	if t := s.rules[key]; t != nil { // one line can be in the groups of several tokens
-		known := strings.Split(t.rule.Group, ", ")
-		for token := range strings.SplitSeq(group, ", ") {
-			if !slices.Contains(known, token) {
-				t.rule.Group += ", " + token
+	for key, row := range all {
+		if key.source != s {
+			continue
+		}
+		var by *Line
+		switch {
+		case key.layer == managed.HiddenLayer:
+			by = other(&Line{Layer: key.layer.String(), Line: key.line, File: row.File})
+		case key.reason == limits.Reason:
+			by = other(&Line{Source: index, Layer: key.layer.String(), Line: key.line, File: row.File, Text: row.Rule, Kind: "limit"})
+		case key.action != judge.Throttle:
+			by = byText[key.rule]
+		}
+		for _, l := range paces[key.group] {
+			line := byText[l.line]
+			if layer, at := s.inForce.Origin(l.line); key.action == judge.Throttle && by == nil && layer == key.layer && at == key.line {
+				by = line
+			} else if key.paced {
+				line.count(row, false)
 			}
 		}
-		return
-	}
-	written, _ := s.inForce.File().Line(line)
-	layer, at := s.inForce.Origin(line)
-	rule := Line{Layer: layer.String(), Line: at, TextLine: line, Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}
-	if layer != judge.FileLayer {
-		rule.File = s.inForce.FileOf(layer)
-	}
-	s.rules[key] = &ruleTally{rule: rule}
-}
-
-// count counts a request of a crawler that a rule decided.
-func (s *source) count(key ruleKey, c *crawlerTally, denied bool) {
-	if t := s.rules[key]; t != nil {
-		name := c.Name
-		if !c.Known && len(t.crawlers) >= maxNames {
-			name = otherName
-		}
-		of := valueOf(&t.crawlers, name, func() *LineCrawler { return &LineCrawler{Name: name} })
-		t.rule.Applied++
-		of.Applied++
-		countIf(&t.rule.Denied, denied)
-		countIf(&of.Denied, denied)
-	}
-}
-
-// countRuling counts a request of a crawler at the line that decided, and at those that
-// limit the pace of its group.
-func (s *source) countRuling(r *Ruling, v *Judged) {
-	key, decided := s.lineOf(&r.Decision)
-	if r.Limits != nil && v.timed {
-		for _, l := range s.timeline.limitsOf(r.Group) {
-			own := ruleKey{line: l.line}
-			isBy := decided && own == key
-			s.count(own, v.crawler, isBy && r.Action == judge.Throttle)
-			decided = decided && !isBy
+		if by != nil {
+			by.count(row, key.action != judge.Pass)
 		}
 	}
-	if decided {
-		s.count(key, v.crawler, r.Action != judge.Pass)
-	}
-}
-
-// lineOf returns the key of the rule that decided, and whether one did.
-func (s *source) lineOf(d *judge.Decision) (ruleKey, bool) {
-	switch {
-	case d.Layer == managed.HiddenLayer:
-		return ruleKey{hidden: true, line: d.Line}, true
-	case d.Reason == limits.Reason:
-		return s.limitKey(d), true
-	case d.Action == judge.Throttle:
-		return ruleKey{line: s.paceLine(d, s.timeline.limitsOf(d.Group))}, d.Group != nil
-	case d.Rule.Line > 0:
-		return ruleKey{line: d.Rule.Line}, true
-	}
-	return ruleKey{}, false
-}
-
-// limitKey returns the key of the line of a limit that decided to throttle.
-func (s *source) limitKey(d *judge.Decision) ruleKey {
-	key := ruleKey{line: d.Line, limit: d.RuleText()}
-	if s.rules[key] == nil {
-		s.rules[key] = &ruleTally{rule: Line{Layer: d.Layer.String(), Line: d.Line, File: d.File(), Text: d.RuleText(), Kind: "limit"}}
-	}
-	return key
-}
-
-// paceLine returns the line in Source.Text of that of the group's limits that decided
-// to throttle; 0 if it is not found.
-func (s *source) paceLine(d *judge.Decision, limits []limit) int {
-	for _, l := range limits {
-		if layer, at := s.inForce.Origin(l.line); layer == d.Layer && at == d.Line {
-			return l.line
+	slices.SortFunc(list, func(a, b *Line) int {
+		if (a.TextLine == 0) != (b.TextLine == 0) {
+			return b.TextLine - a.TextLine
 		}
+		return cmp.Or(a.TextLine-b.TextLine, strings.Compare(a.Layer, b.Layer), a.Line-b.Line, strings.Compare(a.Text, b.Text))
+	})
+	for _, l := range list {
+		l.Crawlers = l.clients.top(maxRuleCrawlers)
 	}
-	return 0
+	return list
+}
+
+// Place returns where the line is, with its text. Hidden paths are not shown.
+func (l *Line) Place() string {
+	v := verdict.Verdict{Layer: l.Layer, Line: l.Line, File: l.File, Rule: mask.Shortened(l.Text)}
+	return v.Place()
+}
+
+// count counts the requests of a row.
+func (l *Line) count(r *Row, refused bool) {
+	l.Applied += r.Requests
+	*l.clients.of(r.client.kept().Name) += r.Requests
+	addIf(&l.Denied, refused, r.Requests)
 }
 
 // limit is a line of a group that limits the pace.
@@ -262,42 +218,14 @@ func (t *timeline) limitsOf(g *robots.Group) (list []limit) {
 // maxRuleCrawlers is the number of crawlers of one rule in the report.
 const maxRuleCrawlers = 50
 
-// report returns the Source, which has an index in its list, and its lines for the report.
-func (s *source) report(index int) (Source, []Line) {
-	r := s.Source
-	r.State, r.Text, r.Tag, r.Notes = s.inForce.Outcome().String(), string(s.inForce.Text()), s.inForce.Tag(), s.notes()
-	slices.Sort(r.Hosts)
-	if s.from != 0 {
-		r.From = utc(s.from)
-	}
-	if s.until != 0 {
-		r.To = utc(s.until)
-	}
-	rules := []Line{}
-	for _, t := range s.rules {
-		rule := t.rule
-		rule.Source, rule.Crawlers = index, []LineCrawler{}
-		for _, c := range t.crawlers {
-			rule.Crawlers = append(rule.Crawlers, *c)
-		}
-		sortMost(rule.Crawlers, func(c *LineCrawler) (int64, string) { return c.Applied, c.Name })
-		rule.Crawlers = rule.Crawlers[:min(len(rule.Crawlers), maxRuleCrawlers)]
-		rules = append(rules, rule)
-	}
-	slices.SortFunc(rules, func(a, b Line) int {
-		return cmp.Or(cmp.Compare(layerOrder(a.Layer), layerOrder(b.Layer)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.TextLine, b.TextLine))
-	})
-	return r, rules
-}
-
-// layerOrder returns the position of a layer in the report.
-func layerOrder(layer string) int {
-	order := []string{judge.FileLayer.String(), managed.Layer.String(), managed.HiddenLayer.String(), limits.Layer.String()}
-	return slices.Index(order, layer)
+// report completes what the report says of the source.
+func (s *Source) report() {
+	s.State, s.Text, s.Tag, s.Notes = s.inForce.Outcome().String(), string(s.inForce.Text()), s.inForce.Tag(), s.notes()
+	slices.Sort(s.Hosts)
 }
 
 // notes say which lines of the file cannot be enforced.
-func (s *source) notes() []string {
+func (s *Source) notes() []string {
 	notes := []string{}
 	for _, token := range s.inForce.Unenforceable() {
 		notes = append(notes, token+" is a preference and not a crawler: no request carries it, so no server can enforce the rules for it")

@@ -15,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
-	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -96,7 +95,7 @@ func (t *visitors) of(key uint64) *visitor {
 // stranger is a request for a page with a browser's User-Agent.
 type stranger struct {
 	cost.Sum
-	host   *hostTally
+	host   *Host
 	key    uint64 // of its visitor
 	at     int64
 	target string
@@ -120,22 +119,23 @@ type strangers struct {
 	pages    int64
 	coarse   int64 // requests whose time is not exact to a second
 	settle   func(*stranger)
-	hosts    map[*hostTally]*hostPages
+	hosts    map[*Host]*hostPages
 	// readers are the User-Agents of browsers that read several pages, and fetched those of
 	// them that fetched files; see fetches.
 	readers, fetched int
 }
 
 func newStrangers() *strangers {
-	s := &strangers{visitors: new(visitors), hosts: make(map[*hostTally]*hostPages)}
+	s := &strangers{visitors: new(visitors), hosts: make(map[*Host]*hostPages)}
 	s.settle = s.addPath
 	return s
 }
 
 // count counts a request of a person. reads is true if it is for a page, and the address
 // has requested readerPages others of the host.
-func (s *strangers) count(e *logformat.Entry, v *Judged, kind requestKind, clock int64) (reads bool) {
+func (s *strangers) count(v *Judged, kind requestKind, clock int64) (reads bool) {
 	s.release(clock - lonelyFor)
+	e := v.entry
 	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
 		countIf(&s.coarse, !v.host.Rest)
 		return false
@@ -189,7 +189,7 @@ func clientHash(client string) uint64 {
 }
 
 // isElsewhere reports whether a Referer is a page of another site.
-func (t *hostTally) isElsewhere(referer string) bool {
+func (t *Host) isElsewhere(referer string) bool {
 	return len(referer) > 1 && !strings.Contains(referer, t.Name)
 }
 
@@ -203,7 +203,7 @@ const (
 )
 
 // of returns the pages of a host; nil if there are too many hosts.
-func (s *strangers) of(host *hostTally) *hostPages {
+func (s *strangers) of(host *Host) *hostPages {
 	if s.hosts[host] == nil && !host.Rest && len(s.hosts) < maxHosted {
 		s.hosts[host] = &hostPages{paths: cost.New()}
 	}
@@ -271,7 +271,6 @@ func (s *strangers) addPath(p *stranger) {
 // report adds the strangers to a report. few says that the addresses are too few.
 func (s *strangers) report(r *Report, few bool) {
 	s.release(math.MaxInt64)
-	r.Strangers.Paths = []StrangerPath{}
 	for host, pages := range s.hosts {
 		most, sure := s.fetches(pages)
 		if few || !most || !sure && s.pages < lonelyRequests {
@@ -296,7 +295,7 @@ func (s *strangers) report(r *Report, few bool) {
 			}
 		}
 	}
-	sortMost(r.Strangers.Paths, func(p *StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
+	sortMost(r.Strangers.Paths, func(p StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
 }
 
 // IsLonely reports whether mostly lone addresses requested the path, and often: the report
@@ -391,10 +390,10 @@ func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm
 			}
 		}
 	}
-	err = a.eachRequest(ctx, func(e *logformat.Entry, v *Judged) {
+	err = a.eachRequest(ctx, func(v *Judged) {
 		v.decide(v.host.lines)
 		if v.host.site == a.sites[index] && v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
-			a.strangers.count(e, v, kindOf(e), a.clock)
+			a.strangers.count(v, kindOf(v.entry), a.clock)
 		}
 	})
 	a.strangers.release(math.MaxInt64)

@@ -40,10 +40,10 @@ func (a *auditor) warnings(r *Report) []Warning {
 		limit)
 	warn(t.hosted == 0 && a.inputs.requests > 0, "no_hosts",
 		"The log does not have the hosts of requests. All requests are judged as those of one site.")
-	known, n := len(a.allSources()) > 0, a.inputs.requests-a.outcomes.Judged
-	warn(!known, "no_robots",
+	known, n := len(r.Sources) > 0, r.Requests-r.WouldHave.Judged
+	warn(!known && a.decided == nil, "no_robots",
 		"No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
-	warn(known && n > 0, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
+	warn(known && n > 0 && a.decided == nil, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	warn(!r.Strangers.Known && a.strangers.coarse >= lonelyRequests, "no_strangers",
 		"Pages of addresses that request nothing else are not counted: the times of requests are not exact to a second.")
 	warn(!r.Strangers.Known && a.strangers.pages >= lonelyRequests && !t.few(r.Requests), "no_strangers",
@@ -98,7 +98,7 @@ func (a *auditor) warnOfTimes(warn warner) {
 	}
 	warn(zoneless > 0 && a.options.Zone == nil, "no_zone",
 		"Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
-	warn(coarse >= int64(time.Second), "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse),
+	warn(coarse >= int64(time.Second) && a.decided == nil, "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse),
 		max(minDelay, 2*time.Duration(coarse)))
 }
 

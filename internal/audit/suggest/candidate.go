@@ -3,7 +3,7 @@ package suggest
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // The kinds of suggestions: the subdirectives that they are.
@@ -23,13 +24,21 @@ const policy, limit, challenge = "policy", "limit", "challenge"
 // candidate is a change that may be suggested.
 type candidate struct {
 	audit.Suggestion
-	estimate cost.Sum // at most what it saves
-	targets  uint64   // see tally
+	estimate cost.Sum // of the requests that it is about
 	// One of these is the change.
 	policy managed.Policy
 	limit  *limits.Limit
-	held   map[string]bool // the names of the robots that the limit would have held
+	*unit  // that the limit is for; nil for a policy
+
+	// What the replay finds: hashes of the addresses whose requests it would have refused, at
+	// most maxAddresses, and whether a limit's paths have feeds, or people come to them from
+	// other sites. Then it is not suggested.
+	addresses map[uint64]struct{}
+	free      bool
 }
+
+// maxAddresses is the largest number of addresses that are told apart.
+const maxAddresses = 1000
 
 // The conditions for suggestions.
 const (
@@ -43,21 +52,20 @@ const (
 	keptPart     = 4   // a limit lets one of so many requests pass
 )
 
-// candidates returns the changes for which the log has enough evidence, the most
-// promising first, at most maxTried.
+// candidates returns the changes that may save enough, the most promising first, at most
+// maxTried.
 func (s *suggester) candidates() (list []*candidate) {
 	list = s.policies()
-	for _, u := range s.units {
-		list = append(list, s.limits(u)...)
+	if len(s.site.Limits) < limits.Max {
+		for _, u := range units(s.Report) {
+			if !slices.ContainsFunc(s.site.Limits, u.isIn) {
+				list = append(list, s.limitTo(u))
+			}
+		}
 	}
-	list = slices.DeleteFunc(list, func(c *candidate) bool {
-		return c.estimate.Share(s.whole) < minShare || c.Addresses < minAddresses
-	})
+	list = slices.DeleteFunc(list, func(c *candidate) bool { return c.estimate.Share(s.whole) < minShare })
 	slices.SortStableFunc(list, func(a, b *candidate) int {
 		return cmp.Compare(b.estimate.Share(s.whole), a.estimate.Share(s.whole))
-	})
-	list = slices.CompactFunc(list, func(a, b *candidate) bool { // other patterns for the same requests
-		return a.Kind == b.Kind && a.estimate == b.estimate && a.targets == b.targets
 	})
 	return list[:min(len(list), maxTried)]
 }
@@ -72,24 +80,30 @@ func (s *suggester) policies() (list []*candidate) {
 	if s.site.Rules.Edit != nil || len(s.Hosts) > 0 {
 		return nil
 	}
+	var file *robots.File
+	if r := s.site.Robots[0].Response; r.Status == http.StatusOK {
+		file = robots.Parse(r.Body)
+	}
+	all := slices.Clone(s.Report.Crawlers)
+	slices.SortStableFunc(all, func(a, b *audit.Crawler) int { return cmp.Compare(b.Share(s.whole), a.Share(s.whole)) })
 	for _, p := range purposes {
-		c, sum := s.candidate(policy, snippet.Deny(string(p))), new(tally)
+		c := s.candidate(policy, snippet.Deny(string(p)))
 		if c.policy.Deny = []managed.Deny{{Crawlers: []string{string(p)}}}; p == crawler.AITraining {
 			c.Text, c.policy = "policy no-training", managed.Policy{Presets: []managed.Preset{{Name: "no-training"}}}
 		}
 		var own, much []string
-		for _, row := range s.costly(s.crawlers) {
-			t := s.crawlers[row]
+		for _, who := range all {
+			row := who.Row()
 			switch {
-			case !row.CountsAs(p) && (p != crawler.AITraining || !row.CountsAs(crawler.AIData)):
+			case !isNameable(row) || !row.CountsAs(p) && (p != crawler.AITraining || !row.CountsAs(crawler.AIData)):
 				continue
-			case t.names(row):
+			case file != nil && file.Named(row.Robots[0]) != nil:
 				own = append(own, row.Name)
 				continue
-			case t.Share(s.whole) >= minShare:
+			case who.Share(s.whole) >= minShare:
 				much = append(much, snippet.Name(row.Name))
 			}
-			sum.merge(t)
+			c.estimate.Add(who.Sum)
 			c.Crawlers = append(c.Crawlers, row.Name)
 		}
 		c.Why = "denies the site to crawlers of a purpose that these have: " + words.List(c.Crawlers, 3)
@@ -100,57 +114,32 @@ func (s *suggester) policies() (list []*candidate) {
 			c.Why += ". It does not deny " + words.List(own, 3) + ", which robots.txt has a group for; to deny them too, add their names to deny"
 		}
 		c.Crawlers = c.Crawlers[:min(len(c.Crawlers), maxNamed)]
-		list = append(list, c.from(sum))
+		list = append(list, c)
 	}
 	return list
 }
 
-// names reports whether robots.txt has a group for the crawler.
-func (t *tally) names(row *crawler.Crawler) bool {
-	return t.file != nil && t.file.Named(row.Robots[0]) != nil
-}
-
-// limits returns a limit that lets a quarter of the requests of robots pass.
-func (s *suggester) limits(u *unit) (list []*candidate) {
-	if u.free || len(s.site.Limits) >= limits.Max || slices.ContainsFunc(s.site.Limits, u.isIn) {
-		return nil
-	}
+// limitTo returns a limit that lets a quarter of the requests of robots pass.
+func (s *suggester) limitTo(u *unit) *candidate {
 	rate := snippet.Rate(float64(u.robots.Requests) / s.period.Minutes() / keptPart)
 	lines := []string{"all " + rate.String()}
 	if len(s.Hosts) > 0 {
 		lines = append(lines, "hosts "+strings.Join(s.Hosts, " "))
 	}
 	c := s.candidate(limit, snippet.Limit(u.patterns, lines...))
-	c.held = u.held
+	c.unit, c.estimate = u, u.robots
 	c.limit = &limits.Limit{Paths: u.patterns, All: rate.String(), Hosts: s.Hosts}
 	c.Why = fmt.Sprintf("bounds what robots fetch of %s to a quarter of their pace. It holds no person and no search "+
-		"engine, but feed readers and link previews",
-		strings.Join(u.patterns, " "))
-	return append(list, c.from(&u.robots))
+		"engine, but feed readers and link previews", strings.Join(u.patterns, " "))
+	return c
 }
 
 // candidate returns a candidate without evidence.
 func (s *suggester) candidate(kind, text string) *candidate {
-	c := &candidate{Suggestion: audit.Suggestion{Kind: kind, Text: text, Crawlers: []string{}}}
-	c.Sure = "medium"
-	if s.period >= sureDays*24*time.Hour && s.whole.Seconds > 0 {
-		c.Sure = "high"
-	}
-	return c
+	return &candidate{Suggestion: audit.Suggestion{Kind: kind, Text: text, Crawlers: []string{}}, addresses: make(map[uint64]struct{})}
 }
 
-// from sets the evidence for a candidate.
-func (c *candidate) from(t *tally) *candidate {
-	c.Addresses, c.estimate, c.targets = len(t.addresses), t.Sum, t.targets
-	if c.Addresses < sureFrom {
-		c.Sure = "medium"
-	}
-	return c
-}
-
-// costly returns crawlers, the most expensive first.
-func (s *suggester) costly(list map[*crawler.Crawler]*tally) []*crawler.Crawler {
-	return slices.SortedFunc(maps.Keys(list), func(a, b *crawler.Crawler) int {
-		return cmp.Or(cmp.Compare(list[b].Share(s.whole), list[a].Share(s.whole)), strings.Compare(a.Name, b.Name))
-	})
+// isSure reports whether the evidence for a candidate is large.
+func (s *suggester) isSure(c *candidate) bool {
+	return s.period >= sureDays*24*time.Hour && s.whole.Seconds > 0 && len(c.addresses) >= sureFrom
 }

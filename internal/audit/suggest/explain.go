@@ -34,7 +34,7 @@ func (s *suggester) explain(chosen []*candidate, last []audit.Suggestion) {
 
 // isAbout reports whether a change would refuse requests of a crawler.
 func (c *candidate) isAbout(who *audit.Crawler) bool {
-	return slices.Contains(c.Crawlers, who.Name) || c.held[who.Name]
+	return slices.Contains(c.Crawlers, who.Name) || c.unit != nil && c.held[who.Name]
 }
 
 // why says why no change is suggested for a crawler.
@@ -44,7 +44,7 @@ func (s *suggester) why(c *audit.Crawler) string {
 		return "a search engine is not refused, because it would come less often for days. Set a slower rate in its tools for webmasters."
 	case c.Class == crawler.Probe.String():
 		return "health checks and monitors are not refused. Let them ask less often."
-	case !slices.Contains([]string{crawler.Registered.String(), crawler.Named.String(), crawler.SelfDeclared.String(), crawler.Scraper.String()}, c.Class):
+	case !slices.Contains(crawls, c.Class):
 		return "programs of people and of your own send this User-Agent too, so nothing is suggested against it. Find out who it is, " +
 			"and refuse its addresses in the firewall if it is nobody you know."
 	case c.Denied+c.Throttled >= c.Requests/2:

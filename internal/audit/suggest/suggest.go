@@ -8,12 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -36,8 +39,8 @@ const maxSuggestions = 9
 // suggester makes the suggestions for a site.
 type suggester struct {
 	*Input
-	*survey
 	index  int        // of the site in Options.Sites
+	whole  cost.Sum   // what all requests cost
 	site   audit.Site // as it is now
 	period time.Duration
 }
@@ -68,10 +71,7 @@ func Add(ctx context.Context, in *Input) error {
 			words.Seconds(s.period.Seconds()), minDays)
 		return nil
 	}
-	s.survey = newSurvey(&r.Costs)
-	if err := audit.Replay(ctx, in.Options, s.index, []audit.Site{s.site}, s.survey.count); err != nil {
-		return err
-	}
+	s.whole = r.Costs.All
 	s.findConditions()
 	chosen, err := s.judge(ctx, s.candidates())
 	if err != nil {
@@ -82,12 +82,11 @@ func Add(ctx context.Context, in *Input) error {
 	if len(chosen) == 0 {
 		return nil
 	}
-	together, err := s.try(ctx, []audit.Site{s.with(chosen...)})
-	if err != nil {
+	all := s.candidate("", "")
+	if _, err := s.try(ctx, []*candidate{all}, s.with(chosen...)); err != nil {
 		return err
 	}
-	r.Suggested.Together = together.saved[0]
-	r.Suggested.Together.Share = together.saved[0].Sum.Share(s.whole)
+	r.Suggested.Together = all.Saved
 	return nil
 }
 
@@ -155,39 +154,53 @@ func (s *suggester) with(changes ...*candidate) audit.Site {
 	return site
 }
 
-// trial says what several versions of a site would have saved.
+// trial says what several candidates would have done.
 type trial struct {
-	saved []audit.Saved
-	// together has the requests by the versions that would have refused them, a bit
-	// for each version.
+	list  []*candidate
+	whole cost.Sum // what all requests to the site cost
+	// together has the requests by the candidates that would have refused them, a bit for
+	// each.
 	together map[uint64]cost.Sum
 }
 
-// try replays the log with versions of the site, at most 63.
-func (s *suggester) try(ctx context.Context, versions []audit.Site) (*trial, error) {
-	t := &trial{saved: make([]audit.Saved, len(versions)), together: make(map[uint64]cost.Sum)}
-	err := audit.Replay(ctx, s.Options, s.index, append([]audit.Site{s.site}, versions...), t.count)
-	return t, err
+// try replays the log with a version of the site for each of the candidates, at most 63, and
+// sets what each would have saved.
+func (s *suggester) try(ctx context.Context, list []*candidate, versions ...audit.Site) (*trial, error) {
+	t := &trial{list: list, together: make(map[uint64]cost.Sum)}
+	if err := audit.Replay(ctx, s.Options, s.index, append([]audit.Site{s.site}, versions...), t.count); err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		c.Share = c.Sum.Share(t.whole)
+	}
+	return t, nil
 }
 
 // count counts a request by the decisions on it, first that without a change.
 func (t *trial) count(r *audit.Judged) {
+	t.whole.Add(r.Sum)
 	d := &r.Rulings[0]
 	if d.Action != judge.Pass {
 		return
 	}
+	isPerson := d.Agent.Class == crawler.Person
+	frees := r.Status > 0 && r.Status < 400 && (isPerson && isFromElsewhere(r) || target.IsFeed(r.Target))
 	refused := uint64(0)
-	for i := range t.saved {
+	for i, c := range t.list {
+		c.free = c.free || frees && c.unit != nil && target.Matches(c.group, r.Target)
 		if r.Rulings[i+1].Action == judge.Pass {
 			continue
 		}
 		refused |= 1 << i
-		t.saved[i].Add(r.Sum)
-		if isSearch(d.Agent.Crawler) && d.Claim.State != claim.Impostor {
-			t.saved[i].SearchEngines++
+		c.Saved.Add(r.Sum)
+		if len(c.addresses) < maxAddresses {
+			c.addresses[xxhash.Sum64String(r.Client)] = struct{}{}
 		}
-		if d.Agent.Class == crawler.Person {
-			t.saved[i].People++
+		if isSearch(d.Agent.Crawler) && d.Claim.State != claim.Impostor {
+			c.SearchEngines++
+		}
+		if isPerson {
+			c.People++
 		}
 	}
 	if refused != 0 {
@@ -203,15 +216,18 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 	if len(list) == 0 {
 		return nil, nil
 	}
-	t, err := s.try(ctx, words.Map(list, func(c *candidate) audit.Site { return s.with(c) }))
+	t, err := s.try(ctx, list, words.Map(list, func(c *candidate) audit.Site { return s.with(c) })...)
 	if err != nil {
 		return nil, err
 	}
-	taken := s.choose(t, list, policy) | s.choose(t, list, limit)
+	s.whole, s.Report.Suggested.Whole = t.whole, t.whole
+	taken := t.choose(policy, len(list)) | t.choose(limit, limits.Max-len(s.site.Limits))
 	for i, c := range list {
 		if taken>>i&1 == 1 {
-			c.Saved = t.saved[i]
-			c.Share = c.Sum.Share(s.whole)
+			c.Addresses, c.Sure = len(c.addresses), "medium"
+			if s.isSure(c) {
+				c.Sure = "high"
+			}
 			chosen = append(chosen, c)
 		}
 	}
@@ -222,36 +238,30 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 // choose returns the best of the candidates of a kind, a bit for each: one after the other,
 // as long as each saves enough that those before it do not, and at least a quarter of what
 // it saves.
-func (s *suggester) choose(t *trial, list []*candidate, kind string) (taken uint64) {
-	for {
-		best, most := -1, minShare
-		count := len(s.site.Limits)
-		for i, c := range list {
-			if taken>>i&1 == 1 && c.limit != nil {
-				count++
-			}
-		}
-		for i, c := range list {
-			saved := &t.saved[i]
-			switch {
-			case taken>>i&1 == 1, c.Kind != kind, saved.SearchEngines+saved.People > 0, c.limit != nil && count == limits.Max:
+func (t *trial) choose(kind string, most int) (taken uint64) {
+	for range most {
+		best, bestShare := -1, 0.0
+		for i, c := range t.list {
+			if taken>>i&1 == 1 || c.Kind != kind || c.SearchEngines+c.People > 0 || c.free || len(c.addresses) < minAddresses {
 				continue
 			}
-			if share := t.more(i, taken).Share(s.whole); share >= most && 4*share >= saved.Sum.Share(s.whole) {
-				best, most = i, share
+			share := t.more(i, taken).Share(t.whole)
+			if share >= minShare && share > bestShare && 4*share >= c.Share {
+				best, bestShare = i, share
 			}
 		}
 		if best < 0 {
-			return taken
+			break
 		}
 		taken |= 1 << best
 	}
+	return taken
 }
 
-// more returns what a version would have saved that those of a set would not.
-func (t *trial) more(version int, than uint64) (sum cost.Sum) {
+// more returns what a candidate would have saved that those of a set would not.
+func (t *trial) more(candidate int, than uint64) (sum cost.Sum) {
 	for refused, n := range t.together {
-		if refused>>version&1 == 1 && refused&than == 0 {
+		if refused>>candidate&1 == 1 && refused&than == 0 {
 			sum.Add(n)
 		}
 	}

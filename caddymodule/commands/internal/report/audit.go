@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	_ "embed"
+	"fmt"
 	"io"
 	"text/template"
 
@@ -25,4 +27,11 @@ func Audit(w io.Writer, r *audit.Report, paint output.Paint) error {
 		"number":   func(i int) int { return i + 1 },
 		"sections": func() []section.Section { return r.Sections(maxRows) },
 	}, r)
+}
+
+// Forbidden writes a request that a rule forbade as a line of text.
+func Forbidden(w io.Writer, r *audit.Request) error {
+	_, err := fmt.Fprintln(w, output.Visible(fmt.Sprintf("%s  %s  %s  %s %s%s  %d  %s: %s  %s", cmp.Or(r.Time, "(no time)"), r.Client, r.Robots.Verified,
+		r.Method, r.Host, r.Target, r.Status, r.Robots.Action, r.Robots.Place(), r.Agent)))
+	return err
 }

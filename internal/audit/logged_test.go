@@ -1,4 +1,4 @@
-package decided
+package audit
 
 import (
 	"bytes"
@@ -12,16 +12,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
-	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // begin is the time of the first line of logs.
 var begin = time.Date(2026, 11, 23, 14, 3, 0, 0, time.UTC)
 
 // line is a line of Caddy's log.
-type line struct {
+type logLine struct {
 	after                          time.Duration // since begin
 	host, client, target, agent    string
 	status                         int
@@ -30,11 +28,11 @@ type line struct {
 	crawler, class, layer          string // default: GPTBot, crawler, file
 }
 
-const gptbot = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
+const agentOfGPTBot = "Mozilla/5.0 (compatible; GPTBot/1.2; +https://openai.com/gptbot)"
 
-func (l *line) text() string {
+func (l *logLine) text() string {
 	if l.agent == "" {
-		l.agent = gptbot
+		l.agent = agentOfGPTBot
 	}
 	request := map[string]any{
 		"remote_ip": l.client, "client_ip": l.client, "remote_port": "40001", "proto": "HTTP/2.0", "method": "GET", "host": l.host, "uri": l.target,
@@ -64,17 +62,17 @@ func (l *line) text() string {
 }
 
 // read and denied are lines of GPTBot at a.test.
-func read(after time.Duration, client, version string) line {
-	return line{after: after, host: "a.test", client: client, target: "/robots.txt", status: 200, action: "pass", reason: "robots_txt", version: version}
+func read(after time.Duration, client, version string) logLine {
+	return logLine{after: after, host: "a.test", client: client, target: "/robots.txt", status: 200, action: "pass", reason: "robots_txt", version: version}
 }
 
-func denied(after time.Duration, client, version string) line {
-	return line{after: after, host: "a.test", client: client, target: "/private/x?q=secret", status: 403, action: "deny", reason: "disallowed",
+func denied(after time.Duration, client, version string) logLine {
+	return logLine{after: after, host: "a.test", client: client, target: "/private/x?q=secret", status: 403, action: "deny", reason: "disallowed",
 		rule: "Disallow: /private/", version: version}
 }
 
 // query returns a query of a log.
-func query(lines ...line) *Query {
+func query(lines ...logLine) *Options {
 	var text strings.Builder
 	for i := range lines {
 		text.WriteString(lines[i].text())
@@ -82,10 +80,10 @@ func query(lines ...line) *Query {
 	return queryText(text.String())
 }
 
-func queryText(text string) *Query {
-	return &Query{Options: audit.Options{Files: []logfile.File{{Name: "access.log", Open: func() (io.ReadCloser, error) {
+func queryText(text string) *Options {
+	return &Options{Files: []logfile.File{{Name: "access.log", Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(text)), nil
-	}}}}}
+	}}}, Decided: true}
 }
 
 // What Caddy refused is counted by its own log, for each host and line.
@@ -93,8 +91,8 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	other := denied(4*time.Second, "192.0.2.9", "v1")
 	other.host = "b.test"
-	hidden := line{after: 5 * time.Second, host: "a.test", client: "192.0.2.9", target: "/hidden/", status: 404, action: "deny", reason: "hidden", layer: "hidden"}
-	lines := []line{
+	hidden := logLine{after: 5 * time.Second, host: "a.test", client: "192.0.2.9", target: "/hidden/", status: 404, action: "deny", reason: "hidden", layer: "hidden"}
+	lines := []logLine{
 		read(0, "192.0.2.1", "v1"), denied(time.Second, "192.0.2.1", "v1"), denied(2*time.Second, "192.0.2.2", "v1"),
 		{after: 3 * time.Second, host: "a.test", client: "192.0.2.3", target: "/private/", agent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", status: 403},
 		other, hidden,
@@ -102,31 +100,31 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name                              string
-		set                               func(*Query)
+		set                               func(*Options)
 		requests, decided, refused, would int64
 		rows                              string
 		shown                             int
 	}{
-		{"everything", func(*Query) {}, 7, 6, 4, 1,
+		{"everything", func(*Options) {}, 7, 6, 4, 1,
 			"2 a.test disallowed Disallow: /private/; 1 b.test disallowed Disallow: /private/; 1 a.test hidden ; 1 a.test crawl_delay Crawl-delay: 9", 5},
-		{"a host", func(q *Query) { q.Hosts = []string{"b.test"} }, 1, 1, 1, 0, "1 b.test disallowed Disallow: /private/", 1},
-		{"a client", func(q *Query) { q.Clients = []netip.Prefix{netip.MustParsePrefix("192.0.2.2/31")} }, 2, 1, 1, 0, "1 a.test disallowed Disallow: /private/", 1},
-		{"a second", func(q *Query) { q.From, q.To = begin.Add(3*time.Second), begin.Add(4*time.Second) }, 1, 0, 0, 0, "", 1},
-		{"no request then", func(q *Query) { q.From, q.To = begin.Add(8*time.Second), begin.Add(9*time.Second) }, 0, 0, 0, 0, "", 0},
+		{"a host", func(q *Options) { q.Hosts = []string{"b.test"} }, 1, 1, 1, 0, "1 b.test disallowed Disallow: /private/", 1},
+		{"a client", func(q *Options) { q.Clients = []netip.Prefix{netip.MustParsePrefix("192.0.2.2/31")} }, 2, 1, 1, 0, "1 a.test disallowed Disallow: /private/", 1},
+		{"a second", func(q *Options) { q.From, q.To = begin.Add(3*time.Second), begin.Add(4*time.Second) }, 1, 0, 0, 0, "", 1},
+		{"no request then", func(q *Options) { q.From, q.To = begin.Add(8*time.Second), begin.Add(9*time.Second) }, 0, 0, 0, 0, "", 0},
 	} {
 		q := query(lines...)
 		tt.set(q)
-		r, err := Ask(t.Context(), q)
+		r, err := Run(t.Context(), *q)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		var rows []string
-		for _, row := range r.Rows {
+		for _, row := range r.Decisions {
 			rows = append(rows, fmt.Sprint(row.Requests, " ", row.Host, " ", row.Reason, " ", row.Rule))
 		}
-		if r.Requests != tt.requests || r.Decided != tt.decided || r.Refused != tt.refused || r.WouldRefuse != tt.would ||
+		if r.Requests != tt.requests || r.Decided.Decided != tt.decided || r.Refused != tt.refused || r.WouldRefuse != tt.would ||
 			strings.Join(rows, "; ") != tt.rows || len(r.Shown) != tt.shown {
-			t.Errorf("%s: %d requests, %d decided, %d refused, %d would be, %q, %d shown", tt.name, r.Requests, r.Decided, r.Refused, r.WouldRefuse,
+			t.Errorf("%s: %d requests, %d decided, %d refused, %d would be, %q, %d shown", tt.name, r.Requests, r.Decided.Decided, r.Refused, r.WouldRefuse,
 				rows, len(r.Shown))
 		}
 		text, _ := json.Marshal(r)
@@ -139,7 +137,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("%s: an address is not masked", tt.name)
 		}
 	}
-	if _, err := Ask(t.Context(), query(line{host: "a.test", client: "192.0.2.1", target: "/", status: 403})); err != errUndecided {
+	if _, err := Run(t.Context(), *query(logLine{host: "a.test", client: "192.0.2.1", target: "/", status: 403})); err != errUndecided {
 		t.Errorf("a log without decisions: %v", err)
 	}
 }
@@ -153,35 +151,38 @@ func TestFormsOfTheLog(t *testing.T) {
 	for name, text := range map[string]string{
 		"JSON": line, "console": "2026/11/23 14:03:00.250\tinfo\thttp.log.access.log0\thandled request\t" + line, "Docker": string(wrapped),
 	} {
-		r, err := Ask(t.Context(), queryText(text+"\n"))
-		if err != nil || r.Refused != 1 || r.Rows[0].Rule != "Disallow: /private/" || r.Rows[0].Line != 2 || r.Rows[0].File != "robots.txt" || r.Rows[0].Version != "v1" {
+		r, err := Run(t.Context(), *queryText(text + "\n"))
+		if err != nil || r.Refused != 1 || r.Decisions[0].Rule != "Disallow: /private/" || r.Decisions[0].Line != 2 || r.Decisions[0].File != "robots.txt" || r.Decisions[0].Version != "v1" {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
 }
 
-// However many names and hosts strangers invent, memory is bounded, all are counted, and
-// the row that counts most stays.
-func TestRefusalsAreBounded(t *testing.T) {
+// However many names strangers invent, memory is bounded, all are counted, and the row that
+// counts most is the first.
+func TestDecisionsAreBounded(t *testing.T) {
 	t.Parallel()
-	var lines []line
-	for i := range 5 * maxRows {
+	var lines []logLine
+	for i := range 5 * maxCounted / 4 {
 		l := denied(time.Duration(i)*time.Millisecond, "192.0.2.1", "v1")
 		if i%5 > 0 {
 			l.crawler = fmt.Sprint("Invented", i)
 		}
 		lines = append(lines, l)
 	}
-	r, err := Ask(t.Context(), query(lines...))
+	for range 10 {
+		lines = append(lines, denied(time.Hour, "192.0.2.1", "v1"))
+	}
+	r, err := Run(t.Context(), *query(lines...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := r.LeftOut
-	for _, row := range r.Rows {
+	sum := int64(0)
+	for _, row := range r.Decisions {
 		sum += row.Requests
 	}
-	if len(r.Rows) > maxRows || len(r.Shown) != maxShown || sum != r.Refused || r.Refused != 5*maxRows || r.Rows[0].Crawler != "GPTBot" || r.Rows[0].Requests != maxRows {
-		t.Errorf("%d rows, %d shown, %d of %d counted, first %+v", len(r.Rows), len(r.Shown), sum, r.Refused, r.Rows[0])
+	if len(r.Decisions) > maxCounted+2 || len(r.Shown) != maxShown || sum != r.Refused || r.Refused != int64(len(lines)) || r.Decisions[0].Crawler != "GPTBot" {
+		t.Errorf("%d rows, %d shown, %d of %d counted, first %+v", len(r.Decisions), len(r.Shown), sum, r.Refused, r.Decisions[0])
 	}
 	if last := r.Shown[maxShown-1]; last.Line != int64(len(lines)) {
 		t.Errorf("the last one shown is line %d", last.Line)
@@ -198,11 +199,11 @@ func TestForbidden(t *testing.T) {
 	hidden.reason, hidden.layer = "hidden", "hidden"
 	monitored := denied(6*time.Second, "192.0.2.2", "v1")
 	monitored.action = "would_deny"
-	lines := []line{read(0, "192.0.2.1", "v1"), denied(time.Second, "192.0.2.1", "v1"), other, wget, hidden, monitored}
-	list := func(name string, set func(*Query)) (got []string) {
+	lines := []logLine{read(0, "192.0.2.1", "v1"), denied(time.Second, "192.0.2.1", "v1"), other, wget, hidden, monitored}
+	list := func(name string, set func(*Options)) (got []string) {
 		q := query(lines...)
 		set(q)
-		err := Forbidden(t.Context(), q, name, func(r *Request) error {
+		err := Forbidden(t.Context(), *q, name, func(r *Request) error {
 			got = append(got, r.Client+" "+r.Target+" "+r.Robots.Action)
 			return nil
 		})
@@ -213,14 +214,14 @@ func TestForbidden(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		set  func(*Query)
+		set  func(*Options)
 		want []string
 	}{
-		{"gptbot", func(*Query) {}, []string{"192.0.2.1 /private/x?q=… deny", "192.0.2.2 /private/x?q=… would_deny"}},
-		{"GPTBot", func(q *Query) { q.Full = true }, []string{"192.0.2.1 /private/x?q=secret deny", "192.0.2.2 /private/x?q=secret would_deny"}},
-		{"GPTBot", func(q *Query) { q.Clients = []netip.Prefix{netip.MustParsePrefix("192.0.2.2/32")} }, []string{"192.0.2.2 /private/x?q=… would_deny"}},
-		{"wget", func(*Query) {}, []string{"192.0.2.0/24 /private/x?q=… deny"}},
-		{"Bingbot", func(*Query) {}, nil},
+		{"gptbot", func(*Options) {}, []string{"192.0.2.1 /private/x?q=… deny", "192.0.2.2 /private/x?q=… would_deny"}},
+		{"GPTBot", func(q *Options) { q.Full = true }, []string{"192.0.2.1 /private/x?q=secret deny", "192.0.2.2 /private/x?q=secret would_deny"}},
+		{"GPTBot", func(q *Options) { q.Clients = []netip.Prefix{netip.MustParsePrefix("192.0.2.2/32")} }, []string{"192.0.2.2 /private/x?q=… would_deny"}},
+		{"wget", func(*Options) {}, []string{"192.0.2.0/24 /private/x?q=… deny"}},
+		{"Bingbot", func(*Options) {}, nil},
 	} {
 		if got := list(tt.name, tt.set); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -228,11 +229,11 @@ func TestForbidden(t *testing.T) {
 	}
 	undecided := read(0, "192.0.2.1", "")
 	undecided.action = ""
-	if err := Forbidden(t.Context(), query(undecided), "GPTBot", nil); err == nil || !strings.Contains(err.Error(), "--robots") {
+	if err := Forbidden(t.Context(), *query(undecided), "GPTBot", nil); err == nil || !strings.Contains(err.Error(), "--robots") {
 		t.Errorf("a log without decisions: %v", err)
 	}
 	full := errors.New("full")
-	if err := Forbidden(t.Context(), query(lines...), "GPTBot", func(*Request) error { return full }); !errors.Is(err, full) {
+	if err := Forbidden(t.Context(), *query(lines...), "GPTBot", func(*Request) error { return full }); !errors.Is(err, full) {
 		t.Errorf("%v, want %v", err, full)
 	}
 }
@@ -240,28 +241,22 @@ func TestForbidden(t *testing.T) {
 // Whatever a log has, the figures agree, and lists are bounded.
 func FuzzLog(f *testing.F) {
 	first, second := read(0, "192.0.2.1", "v1"), denied(time.Second, "192.0.2.1", "v1")
-	sample := []byte(first.text())
 	f.Add(first.text() + second.text() + second.text())
 	f.Add(`{"ts":1,"logger":"http.log.access","request":{"host":"a","uri":"/","headers":{"User-Agent":["GPTBot"]}},"status":403,"robots":{"action":7,"line":"x"}}`)
 	f.Add(`{"ts":1,"logger":"http.log.access","request":{"host":"a","uri":"/","headers":{"User-Agent":["GPTBot"]}},"status":403,"robots":{"action":"deny","layer":"hidden","line":1e99}}`)
-	format := logformat.Detect([][]byte{sample}, nil)
 	f.Fuzz(func(t *testing.T, text string) {
-		q := new(Query)
-		a := &asker{Query: q, rows: make(map[rowKey]*Row)}
-		for l := range strings.SplitSeq(text, "\n") {
-			j := &audit.Judged{Log: new(logfile.Log), Rulings: make([]audit.Ruling, 1)}
-			if format.Parse([]byte(l), &j.Log.Entry) == logformat.None {
-				a.count(j)
-			}
+		r, err := Run(t.Context(), *queryText(first.text() + text))
+		if err != nil {
+			return
 		}
-		sum := a.LeftOut
-		for _, row := range a.rows {
+		sum := int64(0)
+		for _, row := range r.Decisions {
 			sum += row.Requests
 		}
-		if sum != a.Refused+a.WouldRefuse || a.Decided > a.Requests || len(a.rows) > maxRows || len(a.Shown) > 2*maxShown {
-			t.Errorf("%+v", a.Refusals)
+		if sum != r.Refused+r.WouldRefuse || r.Decided.Decided > r.Requests || len(r.Shown) > maxShown {
+			t.Errorf("%+v", r.Decided)
 		}
-		for _, r := range a.Shown {
+		for _, r := range r.Shown {
 			if _, query, _ := strings.Cut(r.Target, "?"); strings.Contains(query, "secret") || len(r.Target) > 600 {
 				t.Errorf("%+v", r)
 			}

@@ -1,0 +1,188 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// Decided says what Caddy decided, by its own log. Lists are never nil.
+type Decided struct {
+	Decided     int64  `json:"decided"`      // requests of which the log has a decision
+	Refused     int64  `json:"refused"`      // with 403, 404, 429 or 503 by the robots handler
+	WouldRefuse int64  `json:"would_refuse"` // that mode monitor let pass
+	Decisions   []*Row `json:"decisions"`    // that refused requests, or would have, most requests first
+	// Shown has the latest refused requests, at most 20; with Options.From, the first
+	// requests of that time, also those that passed.
+	Shown []Request `json:"shown"`
+}
+
+// maxShown is the largest number of Decided.Shown.
+const maxShown = 20
+
+var (
+	errUndecided = errors.New("the log has no decisions: only Caddy's own log of a site with a robots handler has them, " +
+		"in its field robots. Without --decided, the audit says what robots.txt would have refused")
+	errNoRules = errors.New("the log has no decisions of Caddy: give the robots.txt of that time with --robots")
+)
+
+// decided collects Decided.
+type decided struct {
+	Decided
+	known map[verdict.Decision]*verdict.Decision
+}
+
+// countDecided counts a request by the decision in the log.
+func (a *auditor) countDecided(v *Judged) {
+	d, o := a.decided, &a.options
+	has := v.setLogged()
+	client := a.mask
+	client.Full = client.Full || len(o.Clients) > 0 // an address that was asked for is known
+	if !o.From.IsZero() && len(d.Shown) < maxShown {
+		d.Shown = append(d.Shown, v.shown(client, a.mask, v.logged))
+	}
+	if !has {
+		return
+	}
+	d.Decided.Decided++
+	switch {
+	case v.logged.Action == judge.Pass.String():
+		return
+	case strings.HasPrefix(v.logged.Action, "would_"):
+		d.WouldRefuse++
+	default:
+		d.Refused++
+	}
+	key := *v.logged
+	key.GraceEnds = "" // it does not tell decisions apart
+	a.rows.count(rowKey{host: v.host, logged: d.as(key)}, a.rest, v).Last = v.stamp()
+	if o.From.IsZero() {
+		if d.Shown = append(d.Shown, v.shown(client, a.mask, v.logged)); len(d.Shown) >= 2*maxShown {
+			d.Shown = slices.Delete(d.Shown, 0, maxShown)
+		}
+	}
+}
+
+// as returns the same pointer for equal decisions. There are at most maxCounted, and those
+// for others.
+func (d *decided) as(key verdict.Decision) *verdict.Decision {
+	if len(d.known) >= maxCounted && d.known[key] == nil {
+		key = verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.Action}}
+	}
+	return valueOf(&d.known, key, func() *verdict.Decision { return &key })
+}
+
+// report returns what the log has decided.
+func (d *decided) report(all rows) *Decided {
+	d.Decisions = all.sorted()
+	d.Shown = append([]Request{}, d.Shown[max(len(d.Shown)-maxShown, 0):]...)
+	return &d.Decided
+}
+
+// decidedSummary says what Caddy refused.
+func (a *auditor) decidedSummary(r *Report) string {
+	if r.Requests == 0 {
+		return "The log has no such request."
+	}
+	text := fmt.Sprintf("Caddy refused %s of %s", words.Count(r.Refused), requests(r.Requests))
+	if len(a.filter.hosts) > 0 {
+		text += " for " + a.filter.String()
+	}
+	if r.WouldRefuse > 0 {
+		text += fmt.Sprintf(", and would have refused %s more without mode monitor", words.Count(r.WouldRefuse))
+	}
+	return text + ". What to change for which reason: https://github.com/caddy-robots/caddy-robots/blob/main/docs/why.md"
+}
+
+// decisionTable returns the decisions that refused requests.
+func (d *Decided) decisionTable(most int) *table {
+	t := newTable(most, "By whom and which line", ">requests", "action", "crawler", "class", "host", "reason", "line", "version", "first", "last")
+	for _, row := range d.Decisions {
+		t.add(row.Requests, row.Action, named(row.Crawler), row.Class, row.Host, row.Reason, row.Place(), row.Version, row.First, row.Last)
+	}
+	return t
+}
+
+// shownTable returns requests with the decisions on them.
+func (r *Report) shownTable(most int) *table {
+	t := newTable(most, "Requests", "time", "client", "request", ">status", "action", "crawler", "reason", "line", "version", "log")
+	undecided := false
+	for i := range r.Shown {
+		q := &r.Shown[i]
+		d := q.Robots
+		if d == nil {
+			d, undecided = new(verdict.Decision), true
+		}
+		version := d.Version
+		if i := slices.IndexFunc(r.Sources, func(s *Source) bool { return s.Tag == version }); i >= 0 && version != "" {
+			version += " (" + r.Sources[i].Name + ")"
+		}
+		t.add(q.Time, q.Client, q.Method+" "+q.Host+q.Target, strconv.Itoa(q.Status), d.Action, d.Crawler, d.Reason, d.Place(), version, q.place())
+	}
+	if undecided {
+		t.note("Where no action is given, the robots handler took the client for a browser or app, or did not get the request: another handler decided.")
+	}
+	return t
+}
+
+// Forbidden calls show for each request of a crawler that a rule of robots.txt or of the
+// policy forbade, whether it was refused or not, in the order of the logs. The decision is
+// that of Caddy's log, or else that of the sites' robots.txt. The name is compared without
+// case.
+//
+// The whole address is shown of crawlers alone: those of software that anyone runs, and of
+// what fetches for people, are masked unless o.Full is set. The first error of show ends
+// the reading, and is returned.
+func Forbidden(ctx context.Context, o Options, name string, show func(*Request) error) error {
+	a, err := newAuditor(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer a.logs.Close()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	decisions := false
+	err = a.eachRequest(ctx, func(v *Judged) {
+		v.decide(v.host.lines)
+		if !v.setLogged() && v.now().source != nil {
+			own := verdict.Of(&v.now().Decision)
+			v.logged = &own
+		}
+		decisions = decisions || v.logged != nil
+		if v.logged == nil || !strings.EqualFold(v.logged.Crawler, name) || v.logged.Reason != judge.Disallowed.String() {
+			return
+		}
+		r := v.shown(mask.Masker{Full: o.Full || !ofPeople(&v.now().Agent)}, a.mask, v.logged)
+		if err := show(&r); err != nil {
+			stop(err)
+		}
+	})
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case err == nil && !decisions:
+		return errNoRules
+	}
+	return err
+}
+
+// peoples are purposes of crawlers whose addresses are those of people.
+var peoples = []crawler.Purpose{crawler.Preview, crawler.Feed, crawler.UserRequest, crawler.AIUser, crawler.AIAgent}
+
+// ofPeople reports whether the addresses of a client may be those of people.
+func ofPeople(a *crawler.Agent) bool {
+	crawls := slices.Contains([]crawler.Class{crawler.Registered, crawler.SelfDeclared, crawler.Scraper}, a.SentClass())
+	fetches := a.Crawler != nil && slices.ContainsFunc(a.Crawler.Purposes, func(p crawler.Purpose) bool {
+		return slices.Contains(peoples, p)
+	})
+	return !crawls || fetches || a.RunByAnyone()
+}

@@ -1,0 +1,145 @@
+package audit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/limits"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/verdict"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// Row counts the requests of one client for one host that were decided alike. What a report
+// says about crawlers, hosts and the lines of robots.txt are sums over rows.
+type Row struct {
+	rowKey
+	cost.Sum
+	First string `json:"first"` // its time, in UTC with milliseconds; "" if the log has none
+	Last  string `json:"last"`
+	Host  string `json:"host"`
+	verdict.Decision
+}
+
+// rowKey tells rows apart: those of decisions that Caddy's log has by host and logged alone.
+type rowKey struct {
+	host    *Host
+	client  *Crawler
+	source  *Source       // nil if no robots.txt is known
+	group   *robots.Group // that applies
+	layer   judge.Layer   // of line
+	line    int           // that decided, in its file
+	rule    int           // the Allow or Disallow line that decided, in Source.Text
+	limit   string        // the text of a line of a limit, which the line of the limit stands for
+	action  judge.Action
+	reason  judge.Reason
+	claim   claim.State
+	paced   bool // the limits of the group's pace apply
+	browser bool // it is refused, and the User-Agent is that of a browser or app
+	logged  *verdict.Decision
+}
+
+// maxCounted is the largest number of rows that hosts and names can add.
+const maxCounted = 1 << 14
+
+// rows counts requests by what was decided.
+type rows map[rowKey]*Row
+
+// count counts a request with a key. If there are too many rows, it counts with the key rest.
+func (r rows) count(key rowKey, rest func(rowKey) rowKey, v *Judged) *Row {
+	row := r[key]
+	if row == nil && len(r) >= maxCounted {
+		key = rest(key)
+		row = r[key]
+	}
+	if row == nil {
+		row = &Row{rowKey: key, Host: key.host.Name, First: v.stamp()}
+		if key.logged != nil {
+			row.Decision = *key.logged
+		} else {
+			row.Decision = verdict.Of(&v.now().Decision)
+		}
+		row.Crawler = strings.Clone(row.Crawler)
+		r[key] = row
+	}
+	row.Add(v.Sum)
+	return row
+}
+
+// rowKey returns the key of the request's row.
+func (v *Judged) rowKey() rowKey {
+	d := v.now()
+	key := rowKey{host: v.host, client: v.crawler, source: d.source, group: d.Group, layer: d.Layer, line: d.Line, action: d.Action, reason: d.Reason,
+		claim: d.Claim.State, paced: d.Limits != nil && v.timed, browser: d.Action != judge.Pass && v.isBrowser()}
+	switch {
+	case d.Reason == limits.Reason:
+		key.limit = d.RuleText()
+	case d.Action != judge.Throttle:
+		key.rule = d.Rule.Line
+	}
+	return key
+}
+
+// rest returns the key of the row for requests whose own row has no room.
+func (a *auditor) rest(key rowKey) rowKey {
+	key.host = a.hosts.rest
+	if key.logged == nil {
+		key.client = a.crawlers.restOf(key.client.class)
+		return key
+	}
+	key.logged = a.decided.as(verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.logged.Action}})
+	return key
+}
+
+// sum adds the rows to the verdicts on crawlers, hosts and all requests.
+func (r rows) sum(to *WouldHave) {
+	var reasons counter
+	for _, row := range r {
+		c := row.client.kept()
+		addIf(&c.Verified, row.claim == claim.Verified, row.Requests)
+		addIf(&c.Impostor, row.claim == claim.Impostor, row.Requests)
+		addIf(&c.Unverified, row.claim == claim.Unverified, row.Requests)
+		if row.source == nil || row.action == judge.Pass {
+			continue
+		}
+		row.host.Refused += row.Requests
+		for _, refused := range []*int64{&c.Denied, &to.Denied} {
+			addIf(refused, row.action == judge.Deny, row.Requests)
+		}
+		for _, refused := range []*int64{&c.Throttled, &to.Throttled} {
+			addIf(refused, row.action == judge.Throttle, row.Requests)
+		}
+		paced := row.reason.Info().Field != "" && row.group != row.source.inForce.File().Star()
+		if c.Known && row.claim != claim.Impostor && !paced {
+			addIf(&c.VerifiedRefused, row.claim == claim.Verified, row.Requests)
+			addIf(&c.ClaimsRefused, row.claim != claim.Verified, row.Requests)
+		}
+		addIf(&to.Search, c.isSearch() && row.claim != claim.Impostor, row.Requests)
+		addIf(&to.SearchVerified, c.isSearch() && row.claim == claim.Verified, row.Requests)
+		addIf(&to.Browsers, row.browser, row.Requests)
+		*reasons.of(row.Reason) += row.Requests
+	}
+	to.Refused, to.Reasons = to.Denied+to.Throttled, reasons.top(maxNames)
+}
+
+// addIf adds a number to a count if something is the case.
+func addIf(n *int64, is bool, more int64) {
+	if is {
+		*n += more
+	}
+}
+
+// sorted returns the rows, most requests first.
+func (r rows) sorted() []*Row {
+	list := []*Row{}
+	for _, row := range r {
+		list = append(list, row)
+	}
+	slices.SortFunc(list, func(x, y *Row) int {
+		return cmp.Or(cmp.Compare(y.Requests, x.Requests), cmp.Compare(x.First, y.First), cmp.Compare(x.Host+x.Crawler+x.Rule, y.Host+y.Crawler+y.Rule))
+	})
+	return list
+}
