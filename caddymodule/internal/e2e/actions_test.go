@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
