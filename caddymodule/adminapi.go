@@ -38,11 +38,11 @@ const adminPrefix = "/robots/"
 //	GET  /robots/               the status: problems, requests, sites, crawlers, rules, files and the last refusals: span=hour|day|month, limit, name, after
 //	GET  /robots/lines          the lines that decided, with their counts, and the files with their texts: id, refused, text, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
-//	GET  /robots/health         problems with advice, sections of features, and the state of memory
+//	GET  /robots/health         problems with advice, and the state of memory
 //	POST /robots/refresh        fetches robots.txt files again now: id, grace=off, accept=on
-//	POST /robots/budgets/reset  forgets what a crawler has used of its budgets: crawler (required), id
-//	POST /robots/mode           sets the mode of sites or single hosts until the next load, of one crawler or all: mode=enforce|monitor|configured (required), crawler
-//	POST /robots/NAME           switches a step that can be switched, such as challenge, off or on again, of sites or single hosts, until the next load: set=off|configured (required)
+//	POST /robots/budgets/reset  forgets how much of its limits a crawler has used: crawler (required), id
+//	POST /robots/mode           sets the mode until the next load: mode=enforce|monitor|configured (required), crawler
+//	POST /robots/NAME           switches a step, such as challenge, off or on again, until the next load: set=off|configured (required)
 //
 // With site=NAME, which may be repeated, a route applies only to these sites.
 // (Caddy provisions AdminAPI before all apps, and goes on using it if a new

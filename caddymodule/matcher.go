@@ -40,8 +40,8 @@ type MatchRobots struct {
 	// Crawlers with one of these names or tokens in the registry, such as `Googlebot`.
 	Crawler []string `json:"crawler,omitempty"`
 
-	// Crawlers with one of these purposes, main or not, such as `seo`, or one that a
-	// `crawler` block defines. Crawlers of search engines match only `search`.
+	// Crawlers with one of these purposes, main or not, or one that a `crawler` block defines.
+	// Crawlers of search engines match only `search`.
 	Purpose []string `json:"purpose,omitempty"`
 
 	// Clients of one of these classes, such as `library`; not `person`.
@@ -54,7 +54,7 @@ type MatchRobots struct {
 	Verified bool `json:"verified,omitempty"`
 
 	// Clients that `verify` found to be impostors. With `impostors deny`, only error routes
-	// get their requests.
+	// get them.
 	Impostor bool `json:"impostor,omitempty"`
 
 	// Requests, of people too, for URLs that robots.txt disallows in the group for `*`.
@@ -63,8 +63,8 @@ type MatchRobots struct {
 	// Requests, of people too, that come while `shed` finds the server busy.
 	Busy bool `json:"busy,omitempty"`
 
-	// Clients that `challenge` would ask, with `answer challenge mark`. It can be combined
-	// with `disallowed` and `busy` only.
+	// Clients that `challenge` would ask, with `answer challenge mark`; alone, or with
+	// `disallowed` and `busy`.
 	Stranger bool `json:"stranger,omitempty"`
 
 	base  *crawler.Matcher

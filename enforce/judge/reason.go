@@ -179,7 +179,7 @@ var (
 	ExemptPath = RegisterReason(ReasonInfo{Name: "exempt_path", Meaning: "the path is exempt, or /robots.txt"})
 	Unbound    = RegisterReason(ReasonInfo{Name: "unbound", Meaning: "no group applies to this client"})
 	NoRules    = RegisterReason(ReasonInfo{
-		Name: "no_rules", Meaning: "there are no rules, because the site has no robots.txt, or none could be fetched",
+		Name: "no_rules", Meaning: "there is no robots.txt, or none could be fetched",
 	})
 	Graced = RegisterReason(ReasonInfo{
 		Name: "grace", Meaning: "an earlier version of the file allows the path, and this crawler may still follow it",
@@ -193,7 +193,7 @@ var (
 		Status: 403, Text: "The robots.txt of this site disallows this URL to your crawler.", Answer: disallowed,
 	})
 	Impostor = RegisterReason(ReasonInfo{
-		Name: "impostor", Action: Deny, Meaning: "verification showed that the client is not the crawler that it names",
+		Name: "impostor", Action: Deny, Meaning: "the client is not the crawler that it names",
 		Status: 403, Text: "Your User-Agent names a crawler that does not come from your address. See the robots.txt of this site.",
 		Answer: impostor,
 	})

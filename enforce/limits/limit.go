@@ -35,8 +35,7 @@ type Limit struct {
 
 	// The rate of all crawlers together, such as `30/1m`: 30 requests in a minute (s, m, h),
 	// of which a tenth, rounded up, may come at once. Names that nobody knows get at most half
-	// of it while others come. One greedy crawler can use it up: `each` prevents this.
-	// Default: no limit.
+	// of it while others come. Default: no limit.
 	All string `json:"all,omitempty"`
 
 	// The rate of each crawler; for software that anyone runs, and with `per ip`, of each

@@ -16,7 +16,7 @@ type Policy struct {
 	// such as `Caddyfile`. It is only shown to operators.
 	File string `json:"file,omitempty"`
 
-	// Predefined sets of statements: `no-training` or `no-ai`.
+	// `no-training` or `no-ai`.
 	Presets []Preset `json:"presets,omitempty"`
 
 	// Crawlers that are denied the whole site, or some of its paths. A purpose leaves out

@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the generated parts of the pages"
 
 // The tables in caddymodule/steps/policy/README.md are those of the code.
 func TestPoliciesPage(t *testing.T) {
-	tables := map[string]func(*testing.T) string{"presets": presetTable, "purposes": purposeList, "beyond": beyondList}
+	tables := map[string]func(*testing.T) string{"presets": presetTable, "purposes": purposeList}
 	pages.Check(t, "../../caddymodule/steps/policy/README.md", *update, func(words []string) string {
 		table := tables[words[0]]
 		if table == nil {
@@ -91,5 +91,3 @@ func purposeList(t *testing.T) string {
 	}
 	return b.String()
 }
-
-func beyondList(*testing.T) string { return "- " + strings.Join(BeyondPresets, ".\n- ") + ".\n" }

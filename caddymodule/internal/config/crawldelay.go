@@ -27,9 +27,7 @@ var countBy = lines.Choices{"crawler", countByIP}
 // CrawlDelay configures how Crawl-delay, Request-rate and Visit-time are enforced.
 //
 // A request must pass the shortest Crawl-delay of the crawler's group, all Request-rate
-// lines, and one of the Visit-time lines. Because networks deliver requests irregularly,
-// intervals are enforced as 0.9 of their length, and a request may come half an interval
-// early.
+// lines, and one of the Visit-time lines.
 type CrawlDelay struct {
 	// The longest interval that is enforced. Default: 24h.
 	Max caddy.Duration `json:"max,omitempty"`

@@ -24,8 +24,8 @@ type Global struct {
 
 	// How much memory the robots.txt files of all sites may take, with earlier versions, from
 	// 16MiB to 1TiB; in JSON a number of bytes. Beyond it, files of hosts that no site address
-	// names are dropped first, and fetched again when a crawler comes. Default: an eighth of
-	// GOMEMLIMIT or of the machine's memory, whichever is less, and at least 64MiB.
+	// names are dropped first. Default: an eighth of GOMEMLIMIT or of the machine's memory,
+	// whichever is less, and at least 64MiB.
 	//
 	//	max_memory 256MiB
 	MaxMemory int64 `json:"max_memory,omitempty"`

@@ -150,14 +150,15 @@ func (r *reference) describe(w *strings.Builder, name string) {
 	if module == nil { // the page of a step has a heading
 		fmt.Fprintf(w, "### %s\n\n", name)
 	}
-	fmt.Fprintf(w, "```\n%s```\n\n%s\n\n", r.syntax[name], strings.Join(paragraphs, "\n\n"))
+	syntax := "```\n" + r.syntax[name] + "```"
+	if line := strings.TrimSuffix(r.syntax[name], "\n"); !strings.Contains(line, "\n") {
+		syntax = "`" + line + "`"
+	}
+	fmt.Fprintf(w, "%s\n\n%s\n\n", syntax, strings.Join(paragraphs, "\n\n"))
 	if rows.Len() > 0 {
 		fmt.Fprintf(w, "%s\n", rows.String())
 	}
 	adapted := r.adapt(name, block+example+"\n}\n}\n", isPart)
-	if module == nil && strings.Count(example, "\n") > 2 { // for a shorter one, the JSON says enough
-		fmt.Fprintf(w, "Example:\n\n```\n%s\n```\n\n", example)
-	}
 	if !regexp.MustCompile(`^"` + name + `":("[^"]*"|\w+)$`).MatchString(adapted) { // which the page explains for all
 		fmt.Fprintf(w, "JSON: `%s`\n\n", adapted)
 	}

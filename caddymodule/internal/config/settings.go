@@ -46,21 +46,21 @@ type Settings struct {
 	Refresh caddy.Duration `json:"refresh,omitempty"`
 
 	// What crawlers get while the file can't be fetched. `last_good`: the last good copy for
-	// up to 30 days; without one, no rules. `deny`: 503 for every path, as RFC 9309 requires;
-	// after days of it, search engines drop pages. Default: `last_good`.
+	// up to 30 days, then no rules. `deny`: 503 for every path, as RFC 9309 requires; after
+	// days of it, search engines drop pages. Default: `last_good`.
 	//
 	//	on_error deny
 	OnError string `json:"on_error,omitempty"`
 
 	// For how many origins (scheme, host and port) the site's own file is kept, from 1 to
 	// 1000000. Beyond it, hosts that only a pattern such as `*.example.com` matches are
-	// dropped first, and fetched again when a crawler comes. Default: 1000.
+	// dropped first. Default: 1000.
 	//
 	//	max_origins 5000
 	MaxOrigins int `json:"max_origins,omitempty"`
 
 	// Whether the handler answers /robots.txt with the file from the source; not for the
-	// source `site`, and not in monitor mode. With `policy` it does so anyway. Default: false.
+	// source `site`, and not in monitor mode. `policy` does so anyway. Default: false.
 	//
 	//	source file /etc/caddy/robots.txt
 	//	publish
@@ -86,18 +86,16 @@ type Settings struct {
 	//	host shop.example monitor
 	Hosts []HostMode `json:"hosts,omitempty"`
 
-	// The robots.txt language. `rfc9309`: the longest matching rule decides, and `*` and `$`
-	// are wildcards. `1994`: the first matching rule decides, there are no wildcards, and a
-	// blank line ends a group. `1996`: like `1994`, with several values in a line. Default:
-	// `rfc9309`.
+	// The robots.txt language. `1994`: the first matching rule decides, there are no
+	// wildcards, and a blank line ends a group. `1996`: like `1994`, with several values in a
+	// line. Default: `rfc9309`.
 	//
 	//	dialect 1994
 	Dialect string `json:"dialect,omitempty"`
 
 	// Crawlers that are never refused, by a name or token in the registry, or the name of a
-	// probe. With `from`, only at these addresses; without it, every client that sends the
-	// name is exempt, unless `verify` refutes the claim. A program of your own needs a
-	// `crawler` block too. Default: none.
+	// probe. Without `from`, every client that sends the name is exempt, unless `verify`
+	// refutes the claim. A program of your own needs a `crawler` block too. Default: none.
 	//
 	//	exempt GTmetrix from 198.51.100.16/28
 	//	exempt OurMonitor from 127.0.0.1 ::1
@@ -106,8 +104,8 @@ type Settings struct {
 	//	}
 	Exempt []Exemption `json:"exempt,omitempty"`
 
-	// Paths, in robots.txt syntax, on which nothing is refused. The line replaces the default,
-	// which security.txt, apps and certificates need. Default: `/.well-known/*`.
+	// Paths, in robots.txt syntax, on which nothing is refused. It replaces the default, which
+	// security.txt, apps and certificates need. Default: `/.well-known/*`.
 	//
 	//	exempt_paths /.well-known/* /status$
 	ExemptPaths []string `json:"exempt_paths,omitempty"`
@@ -134,8 +132,8 @@ type Settings struct {
 
 	// Whether every rule applies to every crawler, even if its operator documents that it
 	// ignores the rule: `*` to AdsBot-Google and to API calls of self-declared crawlers; the
-	// Crawl-delay of `*` to Googlebot; RFC 9309 where Google's own parser differs. Crawlers
-	// may drop pages. Default: false.
+	// Crawl-delay of `*` to Googlebot; RFC 9309 where Google's parser differs. Crawlers may
+	// drop pages. Default: false.
 	//
 	//	strict on
 	Strict *bool `json:"strict,omitempty"`
@@ -158,22 +156,20 @@ type Settings struct {
 
 	// A file with more crawlers, one JSON object in each line with the fields of `crawler`, or
 	// the https URL of one. A file is read again when it changes, and replaces built-in rows
-	// of the same name. A URL is fetched every 6 hours; its rows are only added. Default:
-	// none.
+	// of the same name. A URL is fetched every 6 hours, and only adds rows. Default: none.
 	//
 	//	registry /etc/caddy/crawlers.jsonl
 	Registry string `json:"registry,omitempty"`
 
-	// What refused requests get, one line for each verdict. It takes precedence over
-	// `handle_errors`. Values that would harm the site in search engines are errors. Default:
-	// a sentence that says why.
+	// What refused requests get, one line for each verdict. Values that would harm the site in
+	// search engines are errors. Default: a sentence that says why.
 	//
 	//	answer disallowed 451 "See https://example.com/terms"
 	Answers []Answer `json:"answers,omitempty"`
 
 	// Which other spellings your back end treats as the same path, besides percent escapes,
-	// dot segments and double slashes. Each value adds forms that are checked; none allows
-	// more, and none covers `/index.php/private/x` for `/private/x`. Default: none.
+	// dot segments and double slashes. None allows more, and none covers
+	// `/index.php/private/x` for `/private/x`. Default: none.
 	//
 	//	paths ignore_case strip_params
 	Paths *Paths `json:"paths,omitempty"`

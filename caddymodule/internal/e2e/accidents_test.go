@@ -41,7 +41,7 @@ func TestEventHandlersThatFail(t *testing.T) {
 			t.Parallel()
 			back := newFlaky(t)
 			config := strings.Replace(deployed(back, ""), "events\n", "events "+then+"\n", 1)
-			s := startRecorded(t, config)
+			s := start(t, config)
 			if s.at("shop.test", googlebot, "/x"); len(s.accidents()) > 0 {
 				t.Fatalf("before: %v", s.accidents())
 			}

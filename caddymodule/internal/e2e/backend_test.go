@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -94,6 +93,3 @@ func (s *server) rawTo(port int, host, target string, agents ...string) response
 	}
 	return (&server{t: s.t, host: s.host, port: port}).raw(b.String() + "\r\n")
 }
-
-// named returns a host name with the port of the sites.
-func (s *server) named(name string) string { return net.JoinHostPort(name, fmt.Sprint(s.port)) }

@@ -46,7 +46,7 @@ http://:$PORT {
 // startStormed starts a server with the clock of tests.
 func startStormed(t *testing.T, host string, port int, dir, config string) stormed {
 	t.Helper()
-	return stormed{(&server{t: t, dir: dir, host: host, port: port, admin: freePort(t), program: executable(t)}).run(config)}
+	return stormed{(&server{t: t, dir: dir, host: host, port: port, admin: freePort(t)}).run(config)}
 }
 
 // from sends a request from an address.

@@ -11,7 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 )
 
-// ahead is how far the clock of a server that is the test binary is ahead of the
+// ahead is how far the clock of a server is ahead of the
 // system's, in nanoseconds.
 var ahead atomic.Int64
 
@@ -36,7 +36,7 @@ func (clockAPI) Routes() []caddy.AdminRoute {
 	})}}
 }
 
-// pass lets time pass at a server that is the test binary. Timers run as before.
+// pass lets time pass at a server. Timers run as before.
 func (s *server) pass(d time.Duration) {
 	s.t.Helper()
 	url := fmt.Sprintf("http://localhost:%d/test/clock?by=%v", s.admin, d)

@@ -52,8 +52,8 @@ func TestColdStartWhileRobotsTxtDoesNotArrive(t *testing.T) {
 			s := start(t, proxied(back.URL, tt.options))
 			crawlers := s.flood(200, gptbot, tt.host)
 			<-door.asked
-			for range 20 {
-				s.wants(200, s.at("site.test", chrome, "/private/x"), "a person while robots.txt is read")
+			for _, ua := range []string{chrome, "okhttp/4.12.0", "curl/8.5.0", "", "ShopApp/5.1 okhttp/4.12.0", "Chatbot/42 CFNetwork/1485 Darwin/23.1.0"} {
+				s.wants(200, s.rawAt("site.test", "/private/x", ua), ua+" while robots.txt is read")
 			}
 			s.wants(200, s.at("site.test", gptbot, "/.well-known/x"), "a crawler on an exempt path")
 			for got := range crawlers {

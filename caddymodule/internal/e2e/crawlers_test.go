@@ -3,10 +3,10 @@ package e2e_test
 import (
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -46,40 +46,18 @@ Disallow: /
 	log
 }`
 
-func TestPoliteAndImpoliteWget(t *testing.T) {
-	t.Parallel()
-	wget, err := exec.LookPath("wget")
-	if err != nil {
-		t.Log("wget is not installed: nothing is tested")
-		return
-	}
-	run := func(s *server, args ...string) (got string) {
-		dir := t.TempDir()
-		cmd := exec.Command(wget, append(args, "-r", "-l", "3", "-nv", "-t", "1", "-T", "10", "-P", dir, fmt.Sprintf("http://localhost:%d/", s.port))...)
-		out, _ := cmd.CombinedOutput() // wget fails if one page fails
-		t.Logf("wget %v:\n%s", args, out)
-		return contents(t, dir)
-	}
-	polite := start(t, fmt.Sprintf(crawlSite, ""))
-	got := run(polite, "--wait", "0.3")
-	for _, page := range []string{"page one", "page two", "page open"} {
-		if !strings.Contains(got, page) {
-			t.Errorf("polite wget lacks %q", page)
-		}
-	}
-	checkNeverRefused(t, polite)
+// realCrawlers crawl a site, obey its robots.txt or not, and return what they have saved.
+var realCrawlers = map[string]func(t *testing.T, s *server, obey bool) string{"wget": wget, "scrapy": scrapy}
 
-	impolite := start(t, fmt.Sprintf(crawlSite, "{\n\t\tcrawl_delay {\n\t\t\tburst 100\n\t\t}\n\t}"))
-	got = run(impolite, "-e", "robots=off")
-	if strings.Contains(strings.ReplaceAll(got, "SECRET of Scrapy", ""), "SECRET") {
-		t.Error("impolite wget got a disallowed page")
+func wget(t *testing.T, s *server, obey bool) string {
+	dir := t.TempDir()
+	args := []string{"-r", "-l", "3", "-nv", "-t", "1", "-T", "10", "-P", dir, "--wait", "0.3", fmt.Sprintf("http://localhost:%d/", s.port)}
+	if !obey {
+		args = append(args, "-e", "robots=off")
 	}
-	for _, page := range []string{"page one", "page two", "page open"} {
-		if !strings.Contains(got, page) {
-			t.Errorf("impolite wget lacks %q, which is allowed", page)
-		}
-	}
-	impolite.eventually("impolite wget was denied twice", func() bool { return statuses(impolite)[http.StatusForbidden] >= 2 })
+	out, _ := exec.Command("wget", args...).CombinedOutput() // it fails if one page fails
+	t.Logf("wget %v:\n%s", args, out)
+	return contents(t, dir)
 }
 
 // spider follows every link and saves every page.
@@ -95,60 +73,71 @@ class Spider(scrapy.Spider):
             yield response.follow(link, self.parse)
 `
 
-func TestPoliteAndImpoliteScrapy(t *testing.T) {
-	t.Parallel()
-	scrapy, err := exec.LookPath("scrapy")
-	if err != nil {
-		t.Log("scrapy is not installed: nothing is tested")
-		return
+func scrapy(t *testing.T, s *server, obey bool) string {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "spider.py"), spider)
+	cmd := exec.Command("scrapy", "runspider", "spider.py", "-o", "pages.jl", "-a", fmt.Sprintf("start_url=http://localhost:%d/", s.port),
+		"-s", fmt.Sprint("ROBOTSTXT_OBEY=", obey), "-s", "DOWNLOAD_DELAY=0.3", "-s", "RANDOMIZE_DOWNLOAD_DELAY=False", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1",
+		"-s", "RETRY_ENABLED=False", "-s", "TELNETCONSOLE_ENABLED=False")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("scrapy: %v\n%s", err, out)
 	}
-	run := func(s *server, obey string) string {
-		dir := t.TempDir()
-		writeFile(t, filepath.Join(dir, "spider.py"), spider)
-		cmd := exec.Command(scrapy, "runspider", "spider.py", "-o", "pages.jl", "-a", fmt.Sprintf("start_url=http://localhost:%d/", s.port),
-			"-s", "ROBOTSTXT_OBEY="+obey, "-s", "DOWNLOAD_DELAY=0.2", "-s", "RANDOMIZE_DOWNLOAD_DELAY=False", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1",
-			"-s", "RETRY_ENABLED=False", "-s", "TELNETCONSOLE_ENABLED=False")
-		cmd.Dir = dir
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("scrapy: %v\n%s", err, out)
-		}
-		return contents(t, dir)
-	}
-	config := fmt.Sprintf(crawlSite, "{\n\t\tcrawl_delay {\n\t\t\tburst 3\n\t\t}\n\t}")
-	polite := start(t, config)
-	got := run(polite, "True")
-	for _, page := range []string{"page one", "page two", "page open"} {
-		if !strings.Contains(got, page) {
-			t.Errorf("polite Scrapy lacks %q", page)
-		}
-	}
-	checkNeverRefused(t, polite)
-
-	impolite := start(t, config)
-	got = run(impolite, "False")
-	if strings.Contains(got, "SECRET") {
-		t.Error("impolite Scrapy got a disallowed page")
-	}
-	for _, page := range []string{"page one", "page two", "page open"} {
-		if !strings.Contains(got, page) {
-			t.Errorf("impolite Scrapy lacks %q, which is allowed", page)
-		}
-	}
-	impolite.eventually("impolite Scrapy was denied four times", func() bool { return statuses(impolite)[http.StatusForbidden] >= 4 })
-	if n := statuses(impolite)[http.StatusForbidden]; n != 4 {
-		t.Errorf("impolite Scrapy was denied %d times, want 4", n)
-	}
+	return contents(t, dir)
 }
 
-// checkNeverRefused checks that a polite crawler crawled the site and was never
-// refused.
-func checkNeverRefused(t *testing.T, s *server) {
-	t.Helper()
-	s.eventually("the requests are in the log", func() bool { return statuses(s)[http.StatusOK] >= 5 })
-	got := statuses(s)
-	if got[http.StatusForbidden] != 0 || got[http.StatusTooManyRequests] != 0 {
-		t.Errorf("statuses that a polite crawler got: %v", got)
+// Real crawlers that obey robots.txt, as it is or merged with a policy, are never refused.
+// Those that do not get the allowed pages, and no other.
+func TestRealCrawlers(t *testing.T) {
+	t.Parallel()
+	pages := []string{"page one", "page two", "page open"}
+	for name, crawl := range realCrawlers {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Logf("%s is not installed: nothing is tested", name)
+			continue
+		}
+		burst := map[string]int{"wget": 1, "scrapy": 3}[name]
+		delay := fmt.Sprintf("crawl_delay {\n\t\t\tburst %d\n\t\t}\n", burst)
+		for _, tt := range []struct {
+			name, lines string
+			obey        bool
+			want        []string
+			denied      int
+		}{
+			{"polite", delay, true, pages, 0},
+			{"impolite", strings.Replace(delay, fmt.Sprint(burst), "100", 1), false, pages, map[string]int{"wget": 2, "scrapy": 4}[name]},
+			{"policy", delay + "policy {\n\t\t\tdeny scraper /one.html\n\t\t\tdeny Wget /two.html\n\t\t\tdeny ai-training\n\t\t\tsignal search=yes\n\t\t}\n", true,
+				[]string{map[string]string{"wget": "page one", "scrapy": "page two"}[name], "page open"}, 0},
+		} {
+			t.Run(name+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				site := crawlSite
+				if tt.name == "policy" { // Scrapy has no group
+					site = strings.NewReplacer("User-agent: Scrapy\n", "User-agent: Other\n",
+						"User-agent: *\nDisallow: /\n", "User-agent: *\nDisallow: /old.bak\nDisallow: /shut/secret.html\nDisallow: /~tilde/\n").Replace(site)
+				}
+				s := start(t, fmt.Sprintf(site, "{\n\t\t"+tt.lines+"\t}"))
+				s.eventually("robots.txt is read", func() bool {
+					return (tt.name == "policy") == strings.Contains(s.get(chrome, "/robots.txt").body, "# BEGIN lines made from a policy")
+				})
+				got := crawl(t, s, tt.obey)
+				if name == "wget" || tt.name == "policy" {
+					got = strings.ReplaceAll(got, "SECRET of Scrapy", "")
+				}
+				if strings.Contains(got, "SECRET") {
+					t.Errorf("it got a disallowed page: %s", got)
+				}
+				for _, page := range pages {
+					if strings.Contains(got, page) != slices.Contains(tt.want, page) {
+						t.Errorf("%q is not as it should be in %s", page, got)
+					}
+				}
+				s.eventually("the requests are in the log", func() bool { return statuses(s)[200] >= 4 && statuses(s)[403] >= tt.denied })
+				if counts := statuses(s); tt.obey && counts[403]+counts[429] != 0 || counts[403] > 4 {
+					t.Errorf("statuses: %v", counts)
+				}
+			})
+		}
 	}
 }
 

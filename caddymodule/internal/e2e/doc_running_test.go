@@ -12,7 +12,7 @@ import (
 func TestDocumentedProxyProtocol(t *testing.T) {
 	t.Parallel()
 	b := newBackend(t, page("User-agent: *\nCrawl-delay: 600\n"))
-	s := start(t, documented(t, "docs/cdn.md", "caddyfile", "proxy_protocol", "10.0.0.0/8", "127.0.0.0/8 ::1/128", "example.com {", "http://localhost:$PORT {", "localhost:9000", b.address()))
+	s := start(t, example(t, "proxy-protocol", "10.0.0.0/8", "127.0.0.0/8 ::1/128", "example.com {", "http://localhost:$PORT {", "localhost:9000", b.address()))
 	for _, tt := range []struct {
 		addr string
 		want int

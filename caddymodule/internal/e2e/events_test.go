@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"testing"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -14,10 +13,6 @@ import (
 
 	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 )
-
-// asServer is the environment variable with which the test binary is a server: one
-// that has the event handler of these tests.
-const asServer = "CADDY_ROBOTS_TEST_SERVER"
 
 // recorder is a handler of events. It appends them to a file, and panics, waits for
 // ever or does nothing more.
@@ -70,22 +65,6 @@ type event struct {
 
 // recorded is the global option that records all events.
 const recorded = "events {\n\t\ton * record $DIR/events\n\t}\n"
-
-// startRecorded starts a server whose global options have recorded.
-func startRecorded(t *testing.T, caddyfile string) *server {
-	t.Helper()
-	return (&server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}).run(caddyfile)
-}
-
-// executable returns the path of the test binary.
-func executable(t *testing.T) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return self
-}
 
 // events returns the recorded events, such as "robots_rules_lost begin shop.test",
 // with the values of some fields of their data.

@@ -67,19 +67,15 @@ Disallow: /blame/"
 // While clients invent a host for each request, reloads with another file of persist each time
 // save and load the counters, reports read them, the registry changes, and the mode is switched,
 // nothing ends the server, and each request
-// is counted once: also behind a proxy that reports another host. With -race, the server is
-// the test binary, which has the race detector.
+// is counted once: also behind a proxy that reports another host. With -race, the server has the
+// race detector too.
 func TestMixedLoad(t *testing.T) {
 	t.Parallel()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	redis := miniredis.RunT(t)
 	configuration := func(n int) string {
 		return strings.NewReplacer("FILE", fmt.Sprint("counts-", n%3), "REDIS", redis.Addr()).Replace(mixedLoad)
 	}
-	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: program}
+	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t)}
 	registry := func(rows string) {
 		if err := os.WriteFile(filepath.Join(s.dir, "rows.jsonl"), []byte(rows), 0o600); err != nil {
 			t.Error(err)

@@ -133,7 +133,7 @@ func TestDocumentedNotify(t *testing.T) {
 	some := documented(t, "caddymodule/steps/notify/README.md", "caddyfile", "on robots_rules_lost", "{\n\tevents {\n", "events {\n", "ntfy.sh/my-topic", host+"/some?scheme=http", "\t}\n}\n", "")
 	config := strings.Replace(deployed(back, ""), "{\n", strings.TrimSuffix(global, "}\n"), 1)
 	config = strings.Replace(config, "events {\n", some, 1)
-	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t), program: executable(t)}
+	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t)}
 	writeFile(t, filepath.Join(s.dir, "password"), password+"\n")
 	writeFile(t, filepath.Join(s.dir, "url"), "http://down:Down-S3cret@"+host+"/down/Path-S3cret\n")
 	s.run(config)

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -45,7 +44,11 @@ const patience = 2 * time.Minute
 // mostly wait for servers and clients, so they can be more than there are processors.
 const atOnce = 8
 
-// binary is the server under test, built once.
+// asServer is the environment variable with which the test program is Caddy: one that also has
+// the event handler and the clock of these tests.
+const asServer = "CADDY_ROBOTS_TEST_SERVER"
+
+// binary is the server under test: the test program, by the name caddy.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -66,8 +69,9 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	binary = filepath.Join(dir, "caddy")
-	if out, err := child.Command("go", "build", "-ldflags", "-s -w", "-o", binary, "../../cmd/caddy").CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "building the server: %v\n%s", err, out)
+	self, err := os.Executable()
+	if err := errors.Join(err, os.Symlink(self, binary), os.Setenv(asServer, "1")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	status := m.Run()
@@ -94,8 +98,6 @@ type server struct {
 	admin int    // the port of the admin endpoint
 	log   logFile
 	cmd   *exec.Cmd
-
-	program string // "" for binary
 }
 
 // start runs Caddy with a configuration, in the root of the repository. It
@@ -121,7 +123,7 @@ func startIn(t testing.TB, ended *server, caddyfile string) *server {
 func (s *server) run(caddyfile string) *server {
 	t := s.t
 	t.Helper()
-	s.cmd = child.Command(cmp.Or(s.program, binary), "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
+	s.cmd = child.Command(binary, "run", "--adapter", "caddyfile", "--config", s.write(caddyfile))
 	s.cmd.Dir, s.cmd.Env = root(t), s.env()
 	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
@@ -186,13 +188,13 @@ func (s *server) lineOf(text string) int {
 }
 
 func (s *server) env() []string {
-	return append(os.Environ(), asServer+"=1", "HOME="+s.dir, "XDG_DATA_HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
+	return append(os.Environ(), "HOME="+s.dir, "XDG_DATA_HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
 }
 
 // reload loads another configuration into the running server.
 func (s *server) reload(caddyfile string) error {
 	s.t.Helper()
-	cmd := exec.Command(cmp.Or(s.program, binary), "reload", "--adapter", "caddyfile", "--config", s.write(caddyfile), "--force")
+	cmd := exec.Command(binary, "reload", "--adapter", "caddyfile", "--config", s.write(caddyfile), "--force")
 	cmd.Dir, cmd.Env = root(s.t), s.env()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)

@@ -87,6 +87,7 @@ func TestShedCountsRequestsUntilTheirAnswer(t *testing.T) {
 http://localhost:$PORT {
 	robots {
 		meta_robots
+		x_robots_tag * noindex
 		shed {
 			in_flight 64
 		}

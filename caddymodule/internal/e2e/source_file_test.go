@@ -16,7 +16,7 @@ func TestSourceFileThatIsWritten(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "robots.txt")
 	writeFile(t, file, disallow("/private/")+disallow("/old/"))
-	s := startRecorded(t, "{\n\t"+recorded+"}\nhttp://shop.test:$PORT {\n\trobots {\n\t\tsource file "+file+"\n\t\tpublish\n\t\tpolicy {\n\t\t\tdeny ClaudeBot\n\t\t}\n\t}\n\trespond page\n}\n")
+	s := start(t, "{\n\t"+recorded+"}\nhttp://shop.test:$PORT {\n\trobots {\n\t\tsource file "+file+"\n\t\tpublish\n\t\tpolicy {\n\t\t\tdeny ClaudeBot\n\t\t}\n\t}\n\trespond page\n}\n")
 	s.wants(403, s.at("shop.test", googlebot, "/private/x"), "a search engine before")
 	for _, next := range []string{"/new/", "/newer/"} {
 		cmd := exec.Command("sh", "-c", fmt.Sprintf("(sleep 0.2; printf 'User-agent: *\\nDisallow: /private/\\nDisallow: %s\\n') > %s", next, file))

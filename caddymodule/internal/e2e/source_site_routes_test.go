@@ -7,22 +7,6 @@ import (
 	"testing"
 )
 
-// reverse_proxy panics if the back end closes the connection in the middle of an
-// answer.
-func TestInternalReadThroughAHandlerThatPanics(t *testing.T) {
-	t.Parallel()
-	back := newFlaky(t)
-	back.answerWith(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Length", "1000")
-		fmt.Fprint(w, disallow("/"))
-	})
-	s := start(t, "http://:$PORT {\n\trobots {\n\t\trefresh 1s\n\t}\n\treverse_proxy "+back.URL+"\n}\n")
-	s.wants(200, s.get(googlebot, "/x"), "a crawler while the file can't be read")
-	back.answerWith(rules("/private/"))
-	s.eventually("the good file is in force", func() bool { return s.get(googlebot, "/private/x").status == 403 })
-	s.wants(200, s.get(googlebot, "/x"), "a crawler on another path")
-}
-
 // The internal read must not double the background work of the site's modules,
 // such as active health checks.
 func TestInternalReadDoublesNoHealthChecks(t *testing.T) {

@@ -41,9 +41,8 @@ func init() {
 // One of `all`, `each`, `at_once` and `each_at_once` is needed. A request over the limit
 // gets 429 and uses no other budget. The limit holds crawlers that a group applies to, or
 // that the group for `*` would apply to if there were one. Search engines and ads are held
-// only with `include`, because a search engine that gets 429 crawls the whole host less.
-// All hosts of a site block share the budgets, and in a `fleet` all servers those of `all`
-// and `each`.
+// only with `include`, because a 429 slows the whole host. All hosts of a site block share
+// the budgets, and in a `fleet` all servers those of `all` and `each`.
 type Limits struct {
 	// The limits.
 	Limits []limits.Limit `json:"limits"`
