@@ -22,7 +22,7 @@ func TestImports(t *testing.T) {
 		switch {
 		case own == "robots" || own == "robots/diff" || own == "headers" || own == "enforce" || strings.HasPrefix(own, "enforce/"):
 			return true
-		case own == "internal/background" || own == "internal/canonical" || own == "internal/editdistance" || own == "internal/table" || own == "internal/document" || own == "internal/localfile" || own == "internal/netaddr" || own == "internal/pattern" || own == "internal/release":
+		case own == "internal/background" || own == "internal/canonical" || own == "internal/editdistance" || own == "internal/table" || own == "internal/document" || own == "internal/localfile" || own == "internal/netaddr" || own == "internal/pattern" || own == "internal/release" || own == "internal/words":
 			return true
 		}
 		return own == dep && !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") && !strings.Contains(dep, "prometheus")
