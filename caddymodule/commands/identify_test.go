@@ -83,7 +83,7 @@ func TestIdentifyWithRegistryFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"name": "Thing", "operator": "Us", "purposes": ["archive"], "user_agents": ["OneThing"], "robots": ["Thing", "Any"]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := identifyWith(t, "", ua); !strings.Contains(got, "person: unknown browser or app on Linux") || !strings.Contains(got, `"Firefox" at`) {
+	if got := identifyWith(t, "", ua); !strings.Contains(got, "person: unknown browser or app on Linux") {
 		t.Errorf("without the file:\n%s", got)
 	}
 	got := identifyWith(t, "", "--registry", file, ua)
