@@ -15,7 +15,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
-	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -147,29 +146,14 @@ var defaultAnswers = sync.OnceValue(func() (list []answer) {
 	return list
 })
 
-// acceptSignature asks for a signature of Web Bot Auth (RFC 9421, section 5.1;
-// draft-ietf-webbotauth-httpsig-protocol-01, section 5.3).
-const acceptSignature = `sig1=("@authority" "signature-agent";key="sig1");created;expires;tag="web-bot-auth"`
-
-// couldSign reports whether a signature could verify the crawler of a decision, and did
-// not.
-func (h *Handler) couldSign(d *judge.Decision) bool {
-	row := d.Agent.Crawler
-	return h.steps.claims.Signatures && row != nil && len(row.Verify.SignatureAgents) > 0 && d.Claim.State != claim.Verified
-}
-
 const textPlain = "text/plain; charset=utf-8"
 
 // refuse answers a refused request.
 func (x *exchange) refuse(w http.ResponseWriter) error {
 	h, r, d := x.handler, x.HTTP, &x.Decision
 	a := &defaultAnswers()[d.Reason]
-	header := w.Header()
-	if a.status == http.StatusForbidden && h.couldSign(d) {
-		header.Set("Accept-Signature", acceptSignature)
-	}
 	if d.RetryAfter > 0 {
-		header.Set("Retry-After", headers.RetryAfter(d.RetryAfter))
+		w.Header().Set("Retry-After", headers.RetryAfter(d.RetryAfter))
 	}
 	if custom := h.answers[d.Reason]; custom != nil {
 		return custom.send(w, r, d)
