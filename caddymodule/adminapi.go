@@ -13,7 +13,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
@@ -125,7 +124,7 @@ func (h *Handler) problems() []statusapi.Problem {
 	note := func(severity, kind, message, advice string) {
 		problems = append(problems, statusapi.Problem{Severity: severity, Kind: kind, Message: message, Advice: advice})
 	}
-	err, storageErr := h.registryErrors()
+	err, storageErr := h.registry.Err()
 	if err != nil {
 		note(statusapi.Warning, "registry", "the registry can't be read: the previous crawlers stay in force: "+err.Error(),
 			"Mend the registry. It is read again as soon as it changes, or can be fetched.")
@@ -136,19 +135,6 @@ func (h *Handler) problems() []statusapi.Problem {
 			"Check that Caddy's user may read and write robots/registry in Caddy's storage, and that the disk is not full.")
 	}
 	return problems
-}
-
-// registryErrors returns why the latest registry is not in use, and why the copy of one of a
-// URL is not in storage; nil for none.
-func (h *Handler) registryErrors() (err, storageErr error) {
-	location, _ := config.Resolve("registry", h.Registry)
-	if remote := h.app.remotes[location]; remote != nil {
-		return remote.Err(), remote.StorageError()
-	}
-	if failed := h.registryFailed.Load(); failed != nil {
-		err = *failed
-	}
-	return err, nil
 }
 
 // liveHandlers returns the handlers of the configuration for reports.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,39 +52,44 @@ func init() {
 type App struct {
 	config.Global
 
-	ctx        caddy.Context
-	persist    string // Persist without placeholders
-	report     *live.Reporter
-	counters   *live.Counters
-	anySite    *counters.Site // for requests that came through no server
-	ceiling    *origins.Ceiling
-	memory     *throttle.Memory // the budgets of all handlers
-	entries    int              // the largest max_entries of a handler; 0 if none sets it
-	remembered *enforce.Memory
-	copies     *siteCopies
-	log        *zap.Logger
-	cleanup    []func() error
-	storage    func(caddy.Context) certmagic.Storage
-	changed    chan struct{} // has a value after a robots.txt has changed
+	lifecycle
+	kept
+	configured
+	ctx     caddy.Context
+	log     *zap.Logger
+	storage func(caddy.Context) certmagic.Storage
+	report  *live.Reporter
+	anySite *counters.Site // for requests that came through no server
+	ceiling *origins.Ceiling
+	entries int           // the largest max_entries of a handler; 0 if none sets it
+	changed chan struct{} // has a value after a robots.txt has changed
 
 	// rulesWanted is set if a matcher needs the rules in force of every request, even
 	// of people's.
 	rulesWanted atomic.Bool
 
+	own     *siteread.Source         // the sites' own robots.txt
+	remotes map[string]*registry.URL // by address
+}
+
+// kept is what outlives a configuration.
+type kept struct {
+	counters   *live.Counters
+	memory     *throttle.Memory // the budgets of all handlers
+	remembered *enforce.Memory
+	copies     *siteCopies
+	watcher    *filewatch.Watcher
+}
+
+// configured is where the handlers of the configuration are.
+type configured struct {
 	placesOf  sync.Map         // *caddyhttp.Server whose places were checked; *int64 of those that were warned of
 	places    []mistakes.Place // of handlers that are most likely not meant; complete when all are provisioned
 	servers   sync.Map         // *caddyhttp.Server to *serverSites
-	own       *siteread.Source // the sites' own robots.txt
 	links     siteread.Links
-	remotes   map[string]*registry.URL // by address
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration
-
-	watcher *filewatch.Watcher // of all configurations
-	hung    bool               // a file took longer than fileLimit while the handlers were provisioned
-	starts  []func()           // called by Start
-	stops   []func()           // called by Stop, from the last to the first
-	started bool
+	hung      bool                                         // a file took longer than fileLimit while the handlers were provisioned
 
 	mu       sync.Mutex // guards the following; Caddy provisions, starts and stops in turn
 	handlers []*Handler
@@ -123,7 +127,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 	if err := cmp.Or(a.Check(), err); err != nil {
 		return a.Places().At(err)
 	}
-	a.persist = persist
+	a.Persist = persist
 	a.ceiling = origins.NewCeiling(cmp.Or(a.MaxMemory, config.DefaultMaxMemory()))
 	a.remembered = pooled(a, "remembered", func() *enforce.Memory { return enforce.NewMemory(maxClaims, maxVisitors) })
 	a.memory = pooled(a, "limiter", func() *throttle.Memory { return throttle.NewMemory(config.DefaultBudgets) })
@@ -143,7 +147,7 @@ func (a *App) Provision(ctx caddy.Context) error {
 // Start starts the work that needs files or the network.
 func (a *App) Start() error {
 	a.memory.Resize(clock.Now(), cmp.Or(a.entries, config.DefaultBudgets))
-	a.counters.Start(a.persist, a.log)
+	a.counters.Start(a.Persist, a.log)
 	_, octets := a.ceiling.Usage()
 	a.counters.SetRoom(octets / hostsShare)
 	a.counters.Report()
@@ -165,10 +169,7 @@ func (a *App) Start() error {
 
 // Stop ends the work that Start began, and writes the counters to their file.
 func (a *App) Stop() error {
-	for _, stop := range slices.Backward(a.stops) {
-		stop()
-	}
-	a.stops = nil
+	a.stop()
 	a.counters.SaveFile()
 	return nil
 }
@@ -179,9 +180,7 @@ func (a *App) Cleanup() error {
 	if !a.started && a.ctx.Context != nil && fmt.Sprint(context.Cause(a.ctx)) == validated {
 		a.warnWithoutHandler()
 	}
-	err := runCleanup(a.cleanup)
-	a.cleanup = nil
-	return err
+	return a.lifecycle.Cleanup()
 }
 
 // validated is the cause with which `caddy validate` ends a configuration, when all its
@@ -205,19 +204,6 @@ func (a *App) add(h *Handler) {
 	a.handlers = append(a.handlers, h)
 }
 
-// onStart registers start to be called when the app starts, or calls it at once
-// if the app has started.
-func (a *App) onStart(start func()) {
-	if a.started {
-		start()
-		return
-	}
-	a.starts = append(a.starts, start)
-}
-
-// onStop registers stop to be called when the app stops.
-func (a *App) onStop(stop func()) { a.stops = append(a.stops, stop) }
-
 // How long a local source may keep Caddy from starting, and how long each of the
 // others may after one of them took longer.
 const (
@@ -240,35 +226,31 @@ func (a *App) readLocal(read func(context.Context)) bool {
 	return inTime
 }
 
-// background runs a function until the app stops. what names it in reports.
-func (a *App) background(what string, run func(context.Context)) {
-	ctx, stop := context.WithCancel(context.Background())
-	var ended background.Group
-	ended.Keep(ctx.Done(), what, func() { run(ctx) })
-	a.onStop(func() { stop(); ended.Wait() })
-}
-
-// registry returns the registry of a URL. All sites that name the URL share it.
-// It is read from Start to Stop.
-func (a *App) registry(ctx caddy.Context, rawURL string) (*registry.URL, error) {
-	if u := a.remotes[rawURL]; u != nil {
-		return u, nil
+// registry returns the registry of a handler, at a location. All sites that name the same URL
+// share what it adds, which is read from Start to Stop.
+func (a *App) registry(ctx caddy.Context, location string, h *Handler) (registry.Registry, error) {
+	if !registry.IsURL(location) {
+		log := registry.Log{Logger: h.log, Count: metrics.CountRegistryRead}
+		return &registry.File{Path: location, Add: h.AddCrawlers, Log: log, Watch: a.watcher.Watch}, nil
 	}
-	if err := registry.CheckURL(rawURL); err != nil {
-		return nil, err
+	u := a.remotes[location]
+	if u == nil {
+		if err := registry.CheckURL(location); err != nil {
+			return nil, err
+		}
+		document := pooled(a, "registry "+location, func() *registry.Document { return registry.NewDocument(location) })
+		u = registry.NewURL(document, a.storage(ctx), registry.Log{Logger: a.log, Count: metrics.CountRegistryRead})
+		a.remotes[location] = u
+		a.onStart(func() { a.background("registry", u.Run) })
 	}
-	document := pooled(a, "registry "+rawURL, func() *registry.Document { return registry.NewDocument(rawURL) })
-	u := registry.NewURL(document, a.storage(ctx), a.log, metrics.CountRegistryRead)
-	a.remotes[rawURL] = u
-	a.onStart(func() { a.background("registry", u.Run) })
-	return u, nil
+	return u.For(h.AddCrawlers), nil
 }
 
 // pooled returns the value with a key that all configurations share. If there is
 // none, create makes it. The app's Cleanup releases it.
 func pooled[T any](a *App, key string, create func() T) T {
 	value, release := shared.Get(key, create)
-	a.cleanup = append(a.cleanup, release)
+	a.onCleanup(release)
 	return value
 }
 

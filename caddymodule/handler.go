@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
@@ -67,9 +68,9 @@ func init() {
 type Handler struct {
 	config.Settings
 
-	running  atomic.Pointer[running]
-	changing sync.Mutex                  // held while running is replaced
-	changed  atomic.Bool                 // the source file may have changed since it is watched
+	cleanups
+	inForce
+	meetings
 	server   atomic.Pointer[serverSites] // of the server of the latest request
 	app      *App
 	source   origins.Source
@@ -78,13 +79,22 @@ type Handler struct {
 	bodies   [bodyParts]atomic.Int32 // that are read, by client
 	sourceID uint64                  // from Source.id
 	fields   response.Fields         // of the responses
-	decides  atomic.Bool             // it has decided on a request
-	late     atomic.Bool             // a request came on which another handler had decided
 	answers  customAnswers           // by reason
+	registry registry.Registry
 	log      *zap.Logger
-	cleanup  []func() error
+}
 
-	registryFailed atomic.Pointer[error] // of the last change of the registry file
+// inForce has what a handler enforces now.
+type inForce struct {
+	running  atomic.Pointer[running]
+	changing sync.Mutex  // held while running is replaced
+	changed  atomic.Bool // the source file may have changed since it is watched
+}
+
+// meetings say which requests a handler has met.
+type meetings struct {
+	decides atomic.Bool // it has decided on a request
+	late    atomic.Bool // a request came on which another handler had decided
 }
 
 // CaddyModule returns the Caddy module information.

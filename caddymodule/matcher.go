@@ -67,8 +67,7 @@ type MatchRobots struct {
 	// `disallowed` and `busy`.
 	Stranger bool `json:"stranger,omitempty"`
 
-	base  *crawler.Matcher
-	cache *crawler.Cache
+	bare *judge.Rules // of a site without a robots.txt
 }
 
 // CaddyModule returns the Caddy module information.
@@ -161,16 +160,10 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 		}
 		app.(*App).rulesWanted.Store(true)
 	}
-	m.base = crawler.Builtin().Matcher(nil)
-	m.cache = crawler.NewCache(matcherIdentities)
-	return nil
+	bare, err := judge.Settings{ID: "robots matcher", Registry: crawler.Builtin()}.Rules(judge.Response{Status: http.StatusNotFound})
+	m.bare = bare
+	return err
 }
-
-// maxUserAgents bounds the User-Agent fields that are read of one request.
-const maxUserAgents = 16
-
-// matcherIdentities is the number of User-Agents in a matcher's cache.
-const matcherIdentities = 1024
 
 // validate returns an error for values that can never match.
 func (m *MatchRobots) validate() error {
@@ -225,27 +218,9 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Verified || m.Impostor {
 		return false, nil // no robots handler has verified the client
 	}
-	agents := r.Header["User-Agent"]
-	if len(agents) == 0 {
-		agents = []string{""}
-	}
-	agents = agents[:min(len(agents), maxUserAgents)]
-	brands := r.Header["Sec-Ch-Ua"]
-	for _, field := range brands[:min(len(brands), maxUserAgents)] {
-		for token, rest := m.base.Registry().Brand(field); token != ""; token, rest = m.base.Registry().Brand(rest) {
-			agents = append(slices.Clip(agents), token)
-		}
-	}
-	for _, ua := range agents {
-		var id crawler.Identity
-		m.cache.Identify(m.base, ua, &id)
-		for i := range id.Len() {
-			if m.matchesAgent(id.At(i)) {
-				return true, nil
-			}
-		}
-	}
-	return false, nil
+	var d judge.Decision
+	m.bare.Check(&judge.Request{Method: r.Method, Target: "/", UserAgents: r.Header["User-Agent"], Brands: r.Header["Sec-Ch-Ua"]}, &d)
+	return d.Agent.Class != crawler.Person && m.matchesAgent(&d.Agent), nil
 }
 
 // namesCrawlers reports whether a field restricts the match to crawlers.

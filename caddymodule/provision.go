@@ -94,9 +94,9 @@ func (h *Handler) provisionSource(caddy.Context) (err error) {
 			return errors.New("source file: no path")
 		}
 		stop := h.app.watcher.Watch(source.Path, h.fileChanged) // before it is read, so that no change is missed
-		h.cleanup = append(h.cleanup, func() error { stop(); return nil })
+		h.onCleanup(func() error { stop(); return nil })
 	case io.Closer:
-		h.cleanup = append(h.cleanup, source.Close)
+		h.onCleanup(source.Close)
 	}
 	return nil
 }
@@ -134,75 +134,32 @@ func (h *Handler) load(table *origins.Table) error {
 }
 
 // provisionRegistry starts the engine with the crawlers in the settings. When the
-// app starts, it begins to watch the registry file.
+// app starts, it begins to follow their changes.
 func (h *Handler) provisionRegistry(ctx caddy.Context) error {
 	location, err := config.Resolve("registry", h.Registry)
 	if err != nil {
 		return err
 	}
-	if registry.IsURL(location) {
-		return h.provisionRegistryURL(ctx, location)
-	}
-	file := &registry.File{Path: location, Add: h.AddCrawlers}
-	crawlers, err := file.Read()
+	h.registry, err = h.app.registry(ctx, location, h)
 	if err != nil {
 		return config.InOption("registry", err)
 	}
-	if err := h.CheckNames(crawlers); err != nil {
-		return err
-	}
-	if err := h.start(ctx, crawlers); err != nil {
-		return err
-	}
-	if location != "" {
-		h.app.onStart(func() {
-			stop := file.Watch(h.app.watcher.Watch, func(r *crawler.Registry, err error) { h.registryChanged(file, r, err) })
-			h.cleanup = append(h.cleanup, func() error { stop(); return nil })
-		})
-	}
-	return nil
-}
-
-// registryChanged puts the crawlers of a changed registry file in force. A broken
-// file changes nothing.
-func (h *Handler) registryChanged(file *registry.File, r *crawler.Registry, err error) {
-	if err == nil {
-		err = h.restart(r)
-	}
-	if err != nil {
-		h.registryFailed.Store(&err)
-		metrics.CountRegistryRead("failed")
-		h.log.Error("the registry file can't be used: the previous crawlers stay in force", zap.Error(err))
-		return
-	}
-	h.registryFailed.Store(nil)
-	metrics.CountRegistryRead("loaded")
-	h.log.Info("the registry file was read again", zap.String("file", file.Path), zap.Int("crawlers", r.Len()))
-}
-
-// provisionRegistryURL is provisionRegistry for a registry URL. After a reload
-// the crawlers from the URL are known at once; after a restart, only after the
-// first read.
-func (h *Handler) provisionRegistryURL(ctx caddy.Context, rawURL string) error {
-	remote, err := h.app.registry(ctx, rawURL)
+	crawlers, err := h.registry.Read()
 	if err != nil {
 		return config.InOption("registry", err)
 	}
-	configured, err := h.AddCrawlers(crawler.Builtin())
-	if err != nil {
-		return err
-	}
-	crawlers, additions := remote.Extend(configured)
-	if err := h.CheckNames(crawlers); err != nil {
+	err = h.CheckNames(crawlers)
+	if err != nil && registry.IsURL(location) {
 		h.log.Warn("no crawler has this name: it has no effect unless the registry's URL adds such a crawler", zap.Error(err))
+	} else if err != nil {
+		return err
 	}
 	if err := h.start(ctx, crawlers); err != nil {
 		return err
 	}
-	remote.Follow(configured, additions, func(r *crawler.Registry) {
-		if err := h.restart(r); err != nil {
-			h.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
-		}
+	h.app.onStart(func() {
+		stop := h.registry.Follow(h.restart)
+		h.onCleanup(func() error { stop(); return nil })
 	})
 	return nil
 }
@@ -345,7 +302,7 @@ func (h *Handler) start(ctx caddy.Context, registry *crawler.Registry) error {
 		h.fileChanged()
 	}
 	h.app.onStart(func() { h.running.Load().Origins().Connect() })
-	h.cleanup = append(h.cleanup, h.end)
+	h.onCleanup(h.end)
 	h.app.add(h)
 	h.warnForgeableExemptions(current)
 	return nil
@@ -397,21 +354,4 @@ func (h *Handler) setModes(modes *live.Modes) {
 func (h *Handler) end() error {
 	current := h.running.Load()
 	return errors.Join(current.Close(), current.retire())
-}
-
-// Cleanup releases the handler's resources. Caddy also calls it if Provision
-// failed.
-func (h *Handler) Cleanup() error {
-	err := runCleanup(h.cleanup)
-	h.cleanup = nil
-	return err
-}
-
-// runCleanup calls functions from the last to the first.
-func runCleanup(cleanup []func() error) error {
-	var errs []error
-	for i := len(cleanup) - 1; i >= 0; i-- {
-		errs = append(errs, cleanup[i]())
-	}
-	return errors.Join(errs...)
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -32,7 +33,7 @@ type parser struct {
 // defaults, and returns the settings without them.
 func Parse(d *caddyfile.Dispenser, defaults *Settings) (s Settings, err error) {
 	p := newParser(d, &s)
-	p.defaults = defaults
+	p.defaults, p.Global = defaults, slices.Concat(globalLines, step.Names(true))
 	err = p.directive(p.site())
 	return s, err
 }

@@ -23,6 +23,8 @@ import (
 type Parser struct {
 	*caddyfile.Dispenser
 	Head caddyfile.Dispenser // at the name of the line that is parsed
+
+	Global []string // the names of lines that only the global option robots has
 }
 
 // Line parses the values of a line of a block, and the block that the line
@@ -49,6 +51,8 @@ func (p *Parser) Block(lines Table, check func() error, repeatable ...string) er
 		name := p.Val()
 		parse, ok := lines[name]
 		switch {
+		case !ok && slices.Contains(p.Global, name):
+			return placed{p.Errf("%s is for the whole server: write it in the global option robots", name)}
 		case !ok:
 			names := slices.Sorted(maps.Keys(lines))
 			return placed{p.Errf("unknown subdirective %q%s", name,

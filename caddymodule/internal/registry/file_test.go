@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/localfile"
+	"go.uber.org/zap"
 )
 
 // Reading the file again without a change has no effect. Other files in its
@@ -23,24 +25,28 @@ func TestFileIsReplacedOnlyByOtherContent(t *testing.T) {
 	if _, err := file.Read(); err != nil {
 		t.Fatal(err)
 	}
-	reread := func(what string, changed bool, want string) {
+	outcome := ""
+	file.Log = Log{zap.NewNop(), func(got string) { outcome = got }}
+	reread := func(what, want, problem string) {
 		t.Helper()
-		registry, err := file.reread()
-		if (registry != nil) != changed || (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: a new registry %v, error %v", what, registry != nil, err)
+		outcome = ""
+		file.reread(func(*crawler.Registry) error { return nil })
+		err, _ := file.Err()
+		if outcome != want || (err == nil) != (problem == "") || err != nil && !strings.Contains(err.Error(), problem) {
+			t.Errorf("%s: %q, error %v", what, outcome, err)
 		}
 	}
-	reread("the same octets", false, "")
+	reread("the same octets", "", "")
 	write("{")
-	reread("a broken file", false, "line 1")
-	reread("the same broken file", false, "")
+	reread("a broken file", "failed", "line 1")
+	reread("the same broken file", "", "line 1")
 	os.Remove(file.Path)
-	reread("no file", false, "no such file")
-	reread("still no file", false, "")
+	reread("no file", "failed", "no such file")
+	reread("still no file", "", "no such file")
 	write("{")
-	reread("the broken file again", false, "")
+	reread("the broken file again", "failed", "line 1")
 	write(`{"name": "OtherThing"}`)
-	reread("a good file", true, "")
+	reread("a good file", "loaded", "")
 	write(strings.Repeat("#", localfile.MaxSize+1))
-	reread("a huge file", false, "larger than 16 MiB")
+	reread("a huge file", "failed", "larger than 16 MiB")
 }

@@ -88,52 +88,66 @@ func (d *Document) additions() *Additions {
 type URL struct {
 	document *Document
 	storage  document.Storage
-	log      *zap.Logger
-	count    func(outcome string)
+	log      Log
 
-	failed    atomic.Pointer[error] // of the last read
+	kept      atomic.Pointer[error] // of the last read
 	mu        sync.Mutex
 	followers []func(*Additions)
 }
 
-// Err returns the error of the last read.
-func (u *URL) Err() error {
-	if err := u.failed.Load(); err != nil {
-		return *err
+// NewURL returns a URL that reads a Document. Copies are kept in storage.
+func NewURL(d *Document, storage document.Storage, log Log) *URL {
+	log.Logger = log.With(zap.String("url", d.source.URL))
+	return &URL{document: d, storage: storage, log: log}
+}
+
+// For returns the Registry of a handler, which has crawlers of its own too.
+func (u *URL) For(add Adder) Registry { return &ofURL{url: u, add: add} }
+
+// ofURL implements Registry. After a reload the crawlers of the URL are known at once, after
+// a restart only after the first read.
+type ofURL struct {
+	url  *URL
+	add  Adder
+	base *crawler.Registry // what the URL adds to
+	mu   sync.Mutex
+	used *Additions
+}
+
+// Read implements Registry.
+func (r *ofURL) Read() (registry *crawler.Registry, err error) {
+	if r.base, err = r.add(crawler.Builtin()); err != nil {
+		return nil, err
 	}
-	return nil
+	r.used = r.url.document.additions()
+	registry, _ = r.used.extend(r.base)
+	return registry, nil
 }
 
-// StorageError returns why the copy could not be loaded from storage or stored, until it is
-// stored; nil if nothing failed.
-func (u *URL) StorageError() error { return u.document.source.StorageError() }
-
-// NewURL returns a URL that reads a Document. Copies are kept in storage. count is
-// called with the outcome of each read, after it was logged: loaded, unchanged or
-// failed.
-func NewURL(d *Document, storage document.Storage, log *zap.Logger, count func(outcome string)) *URL {
-	return &URL{document: d, storage: storage, log: log.With(zap.String("url", d.source.URL)), count: count}
-}
-
-// Extend returns base with the crawlers that are known now, and their Additions.
-func (u *URL) Extend(base *crawler.Registry) (*crawler.Registry, *Additions) {
-	additions := u.document.additions()
-	registry, _ := additions.extend(base)
-	return registry, additions
-}
-
-// Follow makes Run call use with base and the crawlers of the URL whenever these
-// are no longer the Additions used.
-func (u *URL) Follow(base *crawler.Registry, used *Additions, use func(*crawler.Registry)) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.followers = append(u.followers, func(latest *Additions) {
-		if latest != used {
-			used = latest
-			registry, _ := latest.extend(base)
-			use(registry)
+// Follow implements Registry.
+func (r *ofURL) Follow(use func(*crawler.Registry) error) (stop func()) {
+	follow := func(latest *Additions) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if latest == r.used {
+			return
 		}
-	})
+		r.used = latest
+		registry, _ := latest.extend(r.base)
+		if err := use(registry); err != nil {
+			r.url.log.failed(err, &r.url.kept)
+		}
+	}
+	r.url.mu.Lock()
+	r.url.followers = append(r.url.followers, follow)
+	r.url.mu.Unlock()
+	follow(r.url.document.additions())
+	return func() {} // Run calls it no more when it has ended
+}
+
+// Err implements Registry.
+func (r *ofURL) Err() (err, storageErr error) {
+	return value(&r.url.kept), r.url.document.source.StorageError()
 }
 
 // Run loads the stored copy, then reads the URL at intervals until ctx ends.
@@ -143,27 +157,24 @@ func (u *URL) Run(ctx context.Context) {
 	if u.document.source.Restore(ctx, reader) {
 		u.logRows()
 	}
-	u.notify() // the crawlers may have changed since Extend
+	u.notify() // the crawlers may have changed since Read
 	u.document.source.Run(ctx, reader, u.fetched)
 }
 
 // fetched reports a read.
 func (u *URL) fetched(changed bool, err error) {
-	u.failed.Store(nil)
 	if err != nil {
-		u.failed.Store(&err)
+		u.log.failed(err, &u.kept)
+		return
 	}
-	switch {
-	case err != nil:
-		u.log.Error("the registry can't be used: the previous crawlers stay in force", zap.Error(err))
-		u.count("failed")
-	case changed:
-		u.logRows()
-		u.notify()
-		u.count("loaded")
-	default:
-		u.count("unchanged")
+	u.kept.Store(nil)
+	if !changed {
+		u.log.Count("unchanged")
+		return
 	}
+	u.logRows()
+	u.notify()
+	u.log.Count("loaded")
 }
 
 // logRows logs the rows of a new copy.

@@ -34,7 +34,7 @@ type runningURL struct {
 func run(t *testing.T, address, folder string) *runningURL {
 	core, logs := zapobserver.New(zap.DebugLevel)
 	r := &runningURL{logs: logs, outcomes: make(chan string, 10)}
-	r.URL = NewURL(NewDocument(address), &certmagic.FileStorage{Path: folder}, zap.New(core), func(outcome string) { r.outcomes <- outcome })
+	r.URL = NewURL(NewDocument(address), &certmagic.FileStorage{Path: folder}, Log{zap.New(core), func(outcome string) { r.outcomes <- outcome }})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()
@@ -45,8 +45,13 @@ func run(t *testing.T, address, folder string) *runningURL {
 
 // knows reports whether the registry of u has a crawler.
 func (r *runningURL) knows(name string) bool {
-	registry, _ := r.Extend(crawler.Builtin())
-	return registry.Lookup(name) != nil
+	return r.registry().Lookup(name) != nil
+}
+
+// registry returns the crawlers that are known now.
+func (r *runningURL) registry() *crawler.Registry {
+	registry, _ := r.For(none).Read()
+	return registry
 }
 
 // eventually waits until the condition holds.
@@ -72,13 +77,15 @@ func TestURLIsReadAndStored(t *testing.T) {
 	folder := t.TempDir()
 	u := run(t, server.URL, folder)
 	changed := make(chan *crawler.Registry, 1)
-	u.Follow(crawler.Builtin(), nil, func(r *crawler.Registry) { changed <- r })
+	site := u.For(none)
+	_, _ = site.Read()
+	site.Follow(func(r *crawler.Registry) error { changed <- r; return nil })
 	if got := <-u.outcomes; got != "loaded" || !u.knows("OneThing") || u.knows("EvilThing") || u.knows("Firefox") {
 		t.Errorf("%s: OneThing %v, EvilThing %v, Firefox %v", got, u.knows("OneThing"), u.knows("EvilThing"), u.knows("Firefox"))
 	}
 	select {
 	case r := <-changed:
-		if shared, _ := u.Extend(crawler.Builtin()); r != shared {
+		if r != u.registry() {
 			t.Error("two sites with the same crawlers do not share a registry")
 		}
 	default:
@@ -186,7 +193,7 @@ func TestUnusableRegistries(t *testing.T) {
 		if got := <-u.outcomes; got != "failed" || u.logs.FilterLevelExact(zap.ErrorLevel).FilterMessageSnippet(tt.log).Len() != 1 {
 			t.Errorf("%s: %s, %v, want %q", name, got, u.logs.All(), tt.log)
 		}
-		if registry, additions := u.Extend(crawler.Builtin()); registry != crawler.Builtin() || additions != nil {
+		if u.registry() != crawler.Builtin() {
 			t.Errorf("%s: crawlers were added", name)
 		}
 		u.stop()
