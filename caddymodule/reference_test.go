@@ -137,7 +137,7 @@ func TestAdminAPIReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := make(map[string][]string) // parameters by route
-	for _, m := range regexp.MustCompile(`(?ms)^\t"([a-zA-Z/]*)": +(?:get|post)\((.*?)\),$`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`(?ms)^\t"([a-zA-Z/]*)": +(?:get|post)\((.*?)}\),$`).FindAllStringSubmatch(string(source), -1) {
 		for _, param := range regexp.MustCompile(`\.(limit)\(\)|\("(\w+)"`).FindAllStringSubmatch(m[2], -1) {
 			read[m[1]] = append(read[m[1]], param[1]+param[2])
 		}
