@@ -34,7 +34,7 @@ const adminPrefix = "/robots/"
 // endpoint. It needs no configuration. All answers are JSON; the types of the package
 // statusapi describe them. The routes, with their parameters:
 //
-//	GET  /robots/               the status: problems, requests, sites, crawlers, rules, files and the last refusals: span=hour|day|month, limit, name, after
+//	GET  /robots/               the status, with problems, requests, sites, crawlers, rules, files and the last refusals: span=hour|day|month, limit, name, after, id
 //	GET  /robots/lines          the lines that decided, with their counts, and the files with their texts: id, refused, text, limit
 //	GET  /robots/check          the decision about a request: url (required), ua, client
 //	GET  /robots/health         problems with advice, and the state of memory

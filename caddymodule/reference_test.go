@@ -137,10 +137,9 @@ func TestAdminAPIReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := make(map[string][]string) // parameters by route
-	for _, m := range regexp.MustCompile(`(?ms)^\t"([a-zA-Z/]*)": +(?:Get|post)\((.*?)\),$`).FindAllStringSubmatch(string(source), -1) {
-		for _, param := range regexp.MustCompile(`\b(pages)\b|\.(Span)\(|\("(\w+)"`).FindAllStringSubmatch(m[2], -1) {
-			name := strings.ToLower(param[1] + param[2] + param[3])
-			read[m[1]] = append(read[m[1]], strings.Split(strings.Replace(name, "pages", "offset limit", 1), " ")...)
+	for _, m := range regexp.MustCompile(`(?ms)^\t"([a-zA-Z/]*)": +(?:get|post)\((.*?)}\),$`).FindAllStringSubmatch(string(source), -1) {
+		for _, param := range regexp.MustCompile(`\.(limit)\(\)|\("(\w+)"`).FindAllStringSubmatch(m[2], -1) {
+			read[m[1]] = append(read[m[1]], param[1]+param[2])
 		}
 		read[m[1]] = slices.Sorted(slices.Values(read[m[1]]))
 	}
