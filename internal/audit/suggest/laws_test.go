@@ -82,6 +82,8 @@ func TestStorms(t *testing.T) {
 		{"a fast one", people().storm(500, hours, 2, "blame", "commits"), both, "60/1m", false},
 		{"100 a minute", people().storm(100, hours, 2, "blame", "commits"), both, "60/1m", false},
 		{"100 a minute, of four kinds", people().storm(100, hours, 2, "blame", "commits", "compare", "raw"), "/*/*/blame/* /*/*/commits/* /*/*/compare/* /*/*/raw/*", "60/1m", false},
+		{"100 a minute, of eight kinds", people().storm(100, hours, 2, "blame", "commits", "compare", "raw", "archive", "wiki", "releases", "activity"),
+			"/*/*/activity/* /*/*/archive/* /*/*/blame/* /*/*/commits/* /*/*/compare/* /*/*/raw/* /*/*/releases/* /*/*/wiki/*", "60/1m", false},
 		{"30 a minute", people().storm(30, hours, 2, "blame", "commits"), both, "20/1m", false},
 		{"10 a minute", people().storm(10, hours, 2, "compare", "commits"), "/*/*/commits/* /*/*/compare/*", "60/10m", false},
 		{"six people", newForge().read(6, 2, hours, "src", "issues", "blame").storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
@@ -139,5 +141,27 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 		if c.not != "" && strings.Contains(notes, c.not) {
 			t.Errorf("%s: a note says %q: %q", c.what, c.not, r.Suggested.Notes)
 		}
+	}
+}
+
+// The limits of a forge name the kinds of pages that cost, and not the repositories that all
+// kinds have.
+func TestLimitsNameWhatCosts(t *testing.T) {
+	f := newForge().read(100, 30, days*24*time.Hour, "src", "issues")
+	for i := range 4000 {
+		kind, seconds := []string{"blame", "commits", "src", "issues", "raw"}[i%5], 0.05
+		if i%5 < 2 {
+			seconds = 3
+		}
+		f.took(time.Duration(f.Int64N(int64(days*24*time.Hour))), fmt.Sprintf("20.171.207.%d", f.IntN(60)), f.page(kind), spider, seconds)
+	}
+	r := suggested(t, f.bytes(), ownFile, nil)
+	var got []string
+	for _, s := range r.Suggestions {
+		got = append(got, patternsOf(s)...)
+	}
+	slices.Sort(got)
+	if strings.Join(got, " ") != "/*/*/blame/branch/main/src/ /*/*/commits/branch/main/src/" {
+		t.Errorf("%q", got)
 	}
 }

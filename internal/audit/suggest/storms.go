@@ -18,7 +18,8 @@ const (
 	leastLone   = 61 // pages of lone addresses
 	stormPages  = 3  // at most, of an address: programs that poll are alone too
 	stormOthers = 20 // pages of other paths, which show that people's addresses are not alone
-	maxStormed  = 5  // patterns
+	maxStormed  = 10 // patterns
+	maxWatched  = 48 // patterns that are tried
 )
 
 // paces are the values of `over` that are tried: the default, and slower storms.
@@ -117,7 +118,7 @@ func (s *suggester) stormedPaths(ctx context.Context) (chosen []stormed, rest au
 
 // mayBeStormed returns the paths of the report that lone addresses requested, those above
 // them, and those of the same name elsewhere, as in /*/*/blame/*, in robots.txt syntax, at
-// most maxTried.
+// most maxWatched.
 func (s *suggester) mayBeStormed() (list []string) {
 	lone := make(map[string]int64)
 	for _, p := range s.Report.Strangers.Paths {
@@ -149,7 +150,7 @@ func (s *suggester) mayBeStormed() (list []string) {
 		return lone[p] < leastLone || !isPlain(strings.TrimRight(p, "$?"))
 	})
 	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(lone[b], lone[a]), strings.Compare(b, a)) })
-	return list[:min(len(list), maxTried)]
+	return list[:min(len(list), maxWatched)]
 }
 
 // narrowest chooses the paths with most held pages, and of those with nearly as many the

@@ -237,17 +237,20 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 
 // choose returns the best of the candidates of a kind, a bit for each: one after the other,
 // as long as each saves enough that those before it do not, and at least a quarter of what
-// it saves.
-func (t *trial) choose(kind string, most int) (taken uint64) {
-	for range most {
-		best, bestShare := -1, 0.0
+// it saves. The best one saves much with few requests, so that /*/*/blame/ is better than what
+// has cheap pages too.
+func (t *trial) choose(kind string, atMost int) (taken uint64) {
+	for range atMost {
+		best, most := -1, 0.0
 		for i, c := range t.list {
 			if taken>>i&1 == 1 || c.Kind != kind || c.SearchEngines+c.People > 0 || c.free || len(c.addresses) < minAddresses {
 				continue
 			}
-			share := t.more(i, taken).Share(t.whole)
-			if share >= minShare && share > bestShare && 4*share >= c.Share {
-				best, bestShare = i, share
+			saved := t.more(i, taken)
+			share := saved.Share(t.whole)
+			worth := share * share / float64(max(saved.Requests, 1))
+			if share >= minShare && worth > most && 4*share >= c.Share {
+				best, most = i, worth
 			}
 		}
 		if best < 0 {
