@@ -176,17 +176,6 @@ func (s *server) write(caddyfile string) string {
 	return path
 }
 
-// lineOf returns the number of the first line of the configuration that contains
-// a text.
-func (s *server) lineOf(text string) int {
-	s.t.Helper()
-	before, _, found := strings.Cut(readFile(s.t, filepath.Join(s.dir, "Caddyfile")), text)
-	if !found {
-		s.t.Fatalf("the configuration does not contain %q", text)
-	}
-	return strings.Count(before, "\n") + 1
-}
-
 func (s *server) env() []string {
 	return append(os.Environ(), "HOME="+s.dir, "XDG_DATA_HOME="+s.dir, "XDG_CONFIG_HOME="+s.dir)
 }
