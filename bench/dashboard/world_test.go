@@ -167,15 +167,3 @@ func (w *world) isWell() bool {
 	w.ask("health", &health)
 	return health.OK
 }
-
-// has reports whether n requests of a crawler were denied.
-func (w *world) has(crawler string, n uint64) bool {
-	var list struct {
-		Crawlers []struct {
-			Name string
-			Day  struct{ Denied uint64 }
-		} `json:"busiest_crawlers"`
-	}
-	w.ask("", &list)
-	return len(list.Crawlers) == 1 && list.Crawlers[0].Name == crawler && list.Crawlers[0].Day.Denied == n
-}
