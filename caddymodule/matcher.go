@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types/ref"
@@ -67,7 +68,7 @@ type MatchRobots struct {
 	// `disallowed` and `busy`.
 	Stranger bool `json:"stranger,omitempty"`
 
-	bare *judge.Rules // of a site without a robots.txt
+	bare *judge.Rules // see bareRules
 }
 
 // CaddyModule returns the Caddy module information.
@@ -160,9 +161,22 @@ func (m *MatchRobots) Provision(ctx caddy.Context) error {
 		}
 		app.(*App).rulesWanted.Store(true)
 	}
-	bare, err := judge.Settings{ID: "robots matcher", Registry: crawler.Builtin()}.Rules(judge.Response{Status: http.StatusNotFound})
-	m.bare = bare
+	var err error
+	m.bare, err = bareRules()
 	return err
+}
+
+// bareRules are the rules of a site without a robots.txt.
+var bareRules = sync.OnceValues(func() (*judge.Rules, error) {
+	return judge.Settings{ID: "robots matcher", Registry: crawler.Builtin()}.Rules(judge.Response{Status: http.StatusNotFound})
+})
+
+// bareChecks are reused, so that a match allocates nothing.
+var bareChecks = sync.Pool{New: func() any { return new(bareCheck) }}
+
+type bareCheck struct {
+	judge.Request
+	judge.Decision
 }
 
 // validate returns an error for values that can never match.
@@ -218,9 +232,12 @@ func (m *MatchRobots) MatchWithError(r *http.Request) (bool, error) {
 	if m.Verified || m.Impostor {
 		return false, nil // no robots handler has verified the client
 	}
-	var d judge.Decision
-	m.bare.Check(&judge.Request{Method: r.Method, Target: "/", UserAgents: r.Header["User-Agent"], Brands: r.Header["Sec-Ch-Ua"]}, &d)
-	return d.Agent.Class != crawler.Person && m.matchesAgent(&d.Agent), nil
+	check := bareChecks.Get().(*bareCheck)
+	defer bareChecks.Put(check)
+	check.Request = judge.Request{Method: r.Method, Target: "/", UserAgents: r.Header["User-Agent"], Brands: r.Header["Sec-Ch-Ua"]}
+	m.bare.Check(&check.Request, &check.Decision)
+	agent := &check.Decision.Agent
+	return agent.Class != crawler.Person && m.matchesAgent(agent), nil
 }
 
 // namesCrawlers reports whether a field restricts the match to crawlers.
