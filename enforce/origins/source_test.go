@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -50,28 +52,95 @@ func TestURLSource(t *testing.T) {
 	}
 }
 
-// A redirect stays on the host that the operator chose, and takes no credentials from
-// the server that redirects.
-func TestRedirects(t *testing.T) {
+// publicConn is a connection that seems to be to a public address.
+type publicConn struct{ net.Conn }
+
+func (publicConn) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80} }
+
+// A redirect of a public server leads to no address of this machine or its network,
+// whatever its name and however often the name changes its address.
+func TestRedirectsToPrivateAddresses(t *testing.T) {
+	var referer, authorization string
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		referer, authorization = r.Header.Get("Referer"), r.Header.Get("Authorization")
+		_, _ = io.WriteString(w, "User-agent: *\n")
+	}))
+	defer inside.Close()
+	port := inside.URL[strings.LastIndexByte(inside.URL, ':'):]
+	var location string
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, location, http.StatusFound) }))
+	defer outside.Close()
+	fetch := func(dial func(net.Conn) net.Conn, proxy *url.URL) (judge.Response, error) {
+		s, _ := URL("http://www.shop.test/robots.txt?token=secret")
+		transport := s.(*urlSource).transport
+		transport.Proxy = http.ProxyURL(proxy)
+		transport.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, outside.Listener.Addr().String())
+			return dial(conn), err
+		}
+		defer s.(io.Closer).Close()
+		return s.Fetch(context.Background(), fake.Home)
+	}
+	public, local := func(c net.Conn) net.Conn { return publicConn{c} }, func(c net.Conn) net.Conn { return c }
+	for _, location = range []string{
+		"http://127.0.0.1" + port, "http://localhost" + port + "/config/", "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" + port,
+	} {
+		if resp, err := fetch(public, nil); err == nil || !strings.Contains(err.Error(), "is not a public address") {
+			t.Errorf("to %s: status %d, %v", location, resp.Status, err)
+		}
+		if resp, err := fetch(local, nil); err != nil || resp.Status != 200 {
+			t.Errorf("from a loopback address to %s: %+v, %v", location, resp, err)
+		}
+	}
+	location = "http://user:password@localhost" + port
+	if resp, err := fetch(local, nil); err != nil || referer+authorization != "" {
+		t.Errorf("the redirect took Referer %q and Authorization %q: %d, %v", referer, authorization, resp.Status, err)
+	}
+	// The proxy connects, and may do so to its own network.
+	for location, want := range map[string]string{"http://10.0.0.1/": "proxy", "http://other.test/": "proxy", "https://shop.test:1/": "redirects", "http://WWW.shop.test/": "redirects"} {
+		proxied := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, location, http.StatusFound) }))
+		at, _ := url.Parse("http://" + proxied.Listener.Addr().String())
+		s, _ := URL("http://www.shop.test/robots.txt")
+		s.(*urlSource).transport.Proxy = http.ProxyURL(at)
+		_, err := s.Fetch(context.Background(), fake.Home)
+		if err == nil || strings.Contains(err.Error(), "behind a proxy") != (want == "proxy") {
+			t.Errorf("behind a proxy to %s: %v", location, err)
+		}
+		_ = s.(io.Closer).Close()
+		proxied.Close()
+	}
+}
+
+func TestAddressesOfRedirects(t *testing.T) {
+	const public, private, here = "198.51.100.1:80", "10.0.0.5:80", "127.0.0.1:80"
+	for to, from := range map[string]string{ // the lowest kind of address that may redirect there
+		"198.51.100.9:443": public, "[2a00:1450::1]:443": public, "[64:ff9b::198.51.100.1]:443": public, "[::ffff:198.51.100.1]:443": public,
+		"10.1.2.3:80": private, "192.168.0.1:80": private, "172.16.0.1:80": private, "100.64.0.1:80": private, "[fd00::1]:80": private, "224.0.0.1:80": private,
+		"[64:ff9b::10.0.0.1]:80": private, "[::ffff:10.0.0.1]:80": private, "[2002:0a00:0001::]:80": private, "[64:ff9b:1::10.0.0.1]:80": private, "255.255.255.255:80": private,
+		"127.0.0.1:2019": here, "127.9.9.9:1": here, "169.254.169.254:80": here, "0.0.0.0:80": here, "[::]:80": here, "[::1]:80": here, "[fe80::1%eth0]:80": here,
+		"[64:ff9b::127.0.0.1]:80": here, "[::ffff:169.254.169.254]:80": here,
+	} {
+		want := map[string]bool{public: from == public, "": from == public, private: from != here, here: true}
+		for first, ok := range want {
+			f := &urlFetch{from: addrOf(first)}
+			if err := f.control(context.Background(), "tcp", to, nil); (err == nil) != ok {
+				t.Errorf("%q redirects to %s: %v, want allowed: %v", first, to, err, ok)
+			}
+		}
+	}
+	if err := new(urlFetch).control(context.Background(), "tcp", "@socket", nil); err == nil {
+		t.Error("no address is a public one")
+	}
+}
+
+func TestRedirectsFromHTTPS(t *testing.T) {
 	request := func(rawURL string) *http.Request {
 		r, _ := http.NewRequest(http.MethodGet, rawURL, nil)
 		return r
 	}
-	for _, tt := range []struct {
-		from, to string
-		ok       bool
-	}{
-		{"http://shop.test/robots.txt", "https://WWW.shop.test:8443/x.txt", true},
-		{"https://www.shop.test/robots.txt", "https://user:password@shop.test/", true},
-		{"https://shop.test/robots.txt", "http://shop.test/robots.txt", false},
-		{"http://shop.test/robots.txt", "http://other.test/robots.txt", false},
-		{"http://shop.test/robots.txt", "http://127.0.0.1/robots.txt", false},
-		{"http://127.0.0.1/robots.txt", "http://127.0.0.1:8080/robots.txt", true},
-	} {
-		to := request(tt.to)
-		err := checkRedirect(to, []*http.Request{request(tt.from)})
-		if (err == nil) != tt.ok || tt.ok && to.URL.User != nil {
-			t.Errorf("%s to %s: %v, credentials %v", tt.from, tt.to, err, to.URL.User)
+	for to, ok := range map[string]bool{"http://shop.test/robots.txt": false, "https://other.test/robots.txt": true} {
+		if err := checkRedirect(request(to), []*http.Request{request("https://shop.test/robots.txt")}); (err == nil) != ok {
+			t.Errorf("https to %s: %v", to, err)
 		}
 	}
 }

@@ -4,13 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/netip"
 	"net/url"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/document"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -25,9 +30,13 @@ type urlSource struct {
 // Engine ends its fetches after ten seconds. It is also an io.Closer, which closes
 // idle connections.
 //
-// The operator chose the first URL, not those that it redirects to. So redirects stay
-// on the same host, or its name with or without www, and do not lead from https to
-// http: no server can make this one read what only its own network may read.
+// The operator chose only the first URL, not those that it redirects to. So a
+// redirect to an address that [netaddr.IsSpecial] reports, such as a private one, is
+// an error, unless the host of rawURL has such an address: then only a redirect to
+// this machine or its link is one, unless that host is there too. A redirect from
+// https to http is an error too. Behind a proxy (HTTPS_PROXY), only the proxy knows
+// the addresses: there, redirects stay on the same host, or its name with or
+// without www.
 func URL(rawURL string) (Source, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -49,7 +58,8 @@ func (s *urlSource) Fetch(ctx context.Context, _ judge.Origin) (judge.Response, 
 		return judge.Response{}, err
 	}
 	req.Header.Set("User-Agent", FetcherUserAgent)
-	client := &http.Client{Transport: s.transport, CheckRedirect: checkRedirect}
+	f := &urlFetch{transport: s.transport}
+	client := &http.Client{Transport: f, CheckRedirect: checkRedirect}
 	resp, err := client.Do(req)
 	if err != nil {
 		return judge.Response{}, err
@@ -72,8 +82,9 @@ func (s *urlSource) Close() error {
 	return nil
 }
 
-// checkRedirect returns an error for a redirect that is not followed. The request of a
-// redirect has no credentials of the redirect's choice.
+// checkRedirect returns an error for a redirect that is not followed, whatever
+// address it leads to. The request of a redirect has neither credentials of the
+// redirect's choice nor a Referer, whose query could have some.
 func checkRedirect(r *http.Request, via []*http.Request) error {
 	last := via[len(via)-1].URL
 	switch {
@@ -81,9 +92,8 @@ func checkRedirect(r *http.Request, via []*http.Request) error {
 		return errRedirects
 	case last.Scheme == "https" && r.URL.Scheme != "https":
 		return fmt.Errorf("a redirect from https to %s is not followed", r.URL.Scheme)
-	case !sameHost(r.URL, last):
-		return fmt.Errorf("a redirect to the host %.100q is not followed: write its URL", r.URL.Hostname())
 	}
+	r.Header.Del("Referer")
 	if r.URL.User != last.User { // a relative redirect keeps those of the operator
 		r.URL.User = nil
 	}
@@ -96,6 +106,67 @@ func sameHost(a, b *url.URL) bool {
 	name := func(u *url.URL) string { return strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.") }
 	return name(a) == name(b)
 }
+
+// urlFetch is one fetch of a urlSource. It checks the addresses of redirects when
+// it connects to them, since a name can have another address a moment later.
+type urlFetch struct {
+	transport *http.Transport
+	first     *url.URL
+	from      netip.Addr // of the server at first; not valid if a proxy knows it
+}
+
+func (f *urlFetch) RoundTrip(r *http.Request) (*http.Response, error) {
+	var proxy *url.URL
+	if f.transport.Proxy != nil {
+		var err error
+		if proxy, err = f.transport.Proxy(r); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case r.Response == nil: // not a redirect
+		f.first = r.URL
+		if proxy == nil {
+			trace := &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { f.from = addrOf(c.Conn.RemoteAddr().String()) }}
+			r = r.WithContext(httptrace.WithClientTrace(r.Context(), trace))
+		}
+		return f.transport.RoundTrip(r)
+	case proxy == nil:
+		t := f.transport.Clone()
+		t.Proxy, t.DisableKeepAlives = nil, true
+		t.DialContext = (&net.Dialer{ControlContext: f.control}).DialContext
+		return t.RoundTrip(r)
+	case sameHost(f.first, r.URL):
+		return f.transport.RoundTrip(r)
+	}
+	return nil, fmt.Errorf("a redirect to the host %.100q is not followed behind a proxy, "+
+		"which may connect it to a private address", r.URL.Hostname())
+}
+
+// control returns an error if a redirect must not lead to an address.
+func (f *urlFetch) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+	to := addrOf(address)
+	if !isSpecial(to) || f.from.IsValid() && isSpecial(f.from) && (!isHere(to) || isHere(f.from)) {
+		return nil
+	}
+	return fmt.Errorf("a redirect to %s is not followed: it is not a public address", to)
+}
+
+// addrOf returns the IP address in an address with a port. It is not valid if there
+// is none.
+func addrOf(address string) netip.Addr {
+	a, _ := netip.ParseAddrPort(address)
+	return netaddr.Unmap(a.Addr())
+}
+
+// sixToFour has IPv4 addresses in IPv6 form (RFC 3056), which may be private.
+var sixToFour = netip.MustParsePrefix("2002::/16")
+
+func isSpecial(a netip.Addr) bool { return netaddr.IsSpecial(a) || sixToFour.Contains(a) }
+
+// isHere reports whether a special address is of this machine, or of its link, where
+// cloud providers have what only the machine may read.
+func isHere(a netip.Addr) bool { return a.IsLoopback() || a.IsUnspecified() || a.IsLinkLocalUnicast() }
 
 // FetcherUserAgent is the User-Agent that sources send. It does not contain
 // words, such as bot, for which some sites refuse a request.
