@@ -48,7 +48,7 @@ func enforcing() *statusapi.Status {
 			{Severity: statusapi.Warning, Kind: statusapi.Busy, Subject: "api.test", Message: "api.test is busy, with 70 requests that wait for an answer"},
 		}, Sections: []statusapi.Section{{
 			Title:   "Robots that are refused while the server is busy",
-			Columns: []statusapi.Column{{Name: "sites"}, {Name: "busy since"}, {Name: "in flight", Number: true}, {Name: "refused now"}},
+			Columns: []statusapi.Column{{Name: "sites"}, {Name: "busy since"}, {Name: "in flight", Number: true}, {Name: "are refused"}},
 			Rows: [][]string{
 				{"shop.test", "", "3", ""},
 				{"api.test, www.api.test", "2026-11-22 14:02", "70", "self-declared, ai-*"},

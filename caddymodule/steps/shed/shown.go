@@ -11,27 +11,27 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// state returns the state of now, and the kinds of robots that are refused.
-func (s *Shed) state(monitored bool) (state State, refused string) {
-	state = s.load().State(clock.Now().UnixNano())
-	refused = strings.Join(state.Refused, ", ")
-	if monitored && refused != "" {
-		refused = "would be refused: " + refused
+// state returns the state of now, and how what is refused is called.
+func (s *Shed) state(monitored bool) (state State, are string) {
+	if monitored {
+		are = "would be"
+	} else {
+		are = "are"
 	}
-	return state, refused
+	return s.load().State(clock.Now().UnixNano()), are
 }
 
 // View implements step.Feature.
 func (s *Shed) View(monitored bool) statusapi.Section {
-	state, refused := s.state(monitored)
+	state, are := s.state(monitored)
 	since := ""
 	if !state.Since.IsZero() {
 		since = state.Since.UTC().Format("2006-01-02 15:04")
 	}
 	return statusapi.Section{
-		Title:   "Robots that are refused while the server is busy",
-		Columns: []statusapi.Column{{Name: "busy since"}, {Name: "in flight", Number: true}, {Name: "refused now"}},
-		Rows:    [][]string{{since, strconv.Itoa(state.InFlight), refused}},
+		Title:   "Robots that " + are + " refused while the server is busy",
+		Columns: []statusapi.Column{{Name: "busy since"}, {Name: "in flight", Number: true}, {Name: are + " refused"}},
+		Rows:    [][]string{{since, strconv.Itoa(state.InFlight), strings.Join(state.Refused, ", ")}},
 	}
 }
 
@@ -46,7 +46,7 @@ func (*Shed) Explain(r *judge.Request, d *judge.Decision) string {
 
 // Accidents implements step.Feature.
 func (s *Shed) Accidents(monitored bool) []statusapi.Problem {
-	state, refused := s.state(monitored)
+	state, are := s.state(monitored)
 	if state.Since.IsZero() {
 		return nil
 	}
@@ -61,10 +61,8 @@ func (s *Shed) Accidents(monitored bool) []statusapi.Problem {
 		p.Advice = "With `challenge`, browsers show once that they are browsers, without a click, while strangers storm."
 		p.Message = fmt.Sprintf("is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
 			state.All-state.Robots, words.Plural(state.All, "request", "requests"))
-	case monitored && refused != "":
-		p.Message += "; these robots " + refused
-	case refused != "":
-		p.Message += "; these robots are refused: " + refused
+	case len(state.Refused) > 0:
+		p.Message += "; these robots " + are + " refused: " + strings.Join(state.Refused, ", ")
 	}
 	return []statusapi.Problem{p}
 }
