@@ -27,9 +27,6 @@ const (
 	servers = 3
 	// pages is how many hosts have a dashboard of their own, at /page/NUMBER.
 	pages = 500
-	// known is how many hosts had requests on earlier days. On its first day, a host has counters
-	// of its own only as long as there is room.
-	known = 9000
 )
 
 // name returns the name of a host. No name is a part of another.
@@ -65,7 +62,7 @@ func BenchmarkHosts(b *testing.B) {
 			redis := startRedis(b)
 			for b.Loop() {
 				_, plain := run(b, hosts, "http://:$PORT {\n\tlog {\n\t\toutput file $DIR/access.log\n\t}\n\trespond page\n}")
-				fleet, robots := run(b, hosts, catchAll(b, hosts, redis))
+				fleet, robots := run(b, hosts, catchAll(redis))
 				b.ReportMetric(plain.memory/1e6, "plain-RSS-MB")
 				b.ReportMetric(robots.memory/1e6, "robots-RSS-MB")
 				b.ReportMetric(plain.processor, "plain-CPU-µs/request")
@@ -78,18 +75,7 @@ func BenchmarkHosts(b *testing.B) {
 
 // catchAll returns a configuration of one site for all hosts, each with a robots.txt of its
 // own, with dashboards.
-func catchAll(b *testing.B, hosts int, redis string) string {
-	var list []string
-	today := time.Now().Unix() / (24 * 60 * 60)
-	for i := range min(hosts, known) {
-		list = append(list, fmt.Sprintf(`{"name":%q,"pattern":"*","first":%d,"days":true,"seen":%d,"people":{"total":0}}`, name(i), today-2, today*24*60))
-	}
-	file := filepath.Join(b.TempDir(), "robots.json")
-	text := fmt.Sprintf(`{"version":1,"at":%d,"since":%q,"sites":[{"name":"*","people":{"total":0}}],"hosts":[%s]}`, time.Now().Unix()/60, time.Now().UTC().Format(time.RFC3339),
-		strings.Join(list, ","))
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+func catchAll(redis string) string {
 	var dashboards strings.Builder
 	for i := range pages {
 		fmt.Fprintf(&dashboards, "\thandle /page/%d {\n\t\trobots_dashboard {\n\t\t\thosts %s\n\t\t\taccess external\n\t\t}\n\t}\n", i, name(i))
@@ -97,7 +83,6 @@ func catchAll(b *testing.B, hosts int, redis string) string {
 	return `{
 	robots {
 		max_memory 1GiB
-		persist ` + file + `.$PORT
 	}
 }
 http://:$PORT {
