@@ -78,7 +78,8 @@ func (h *Handler) provisionSteps(ctx caddy.Context) error {
 	s.answerers, s.recorders = stepsThat[step.Answerer](s), stepsThat[step.Recorder](s)
 	s.holders, s.busy = stepsThat[step.Holder](s), stepsThat[step.Busy](s)
 	s.responders, s.servers, s.enders = stepsThat[step.Responder](s), stepsThat[step.Server](s), stepsThat[step.Ender](s)
-	if s.verifier = stepThat[step.Verifier](s); s.verifier != nil {
+	s.verifier = stepThat[step.Verifier](s)
+	if s.verifier != nil {
 		s.claims = s.verifier.Verification()
 	}
 	s.decide = stages(s.all)

@@ -66,7 +66,8 @@ func (a *auditor) countDecided(v *Judged) {
 	key.GraceEnds = "" // it does not tell decisions apart
 	a.rows.count(rowKey{host: v.host, logged: d.as(key)}, a.rest, v).Last = v.stamp()
 	if o.From.IsZero() {
-		if d.Shown = append(d.Shown, v.shown(client, a.mask, v.logged)); len(d.Shown) >= 2*maxShown {
+		d.Shown = append(d.Shown, v.shown(client, a.mask, v.logged))
+		if len(d.Shown) >= 2*maxShown {
 			d.Shown = slices.Delete(d.Shown, 0, maxShown)
 		}
 	}

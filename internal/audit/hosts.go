@@ -224,7 +224,8 @@ func (h *hosts) report() []*Host {
 		h.rest.Octets += t.Octets
 		h.rest.Refused += t.Refused
 	}
-	if list = list[:shown]; h.rest.Requests > 0 {
+	list = list[:shown]
+	if h.rest.Requests > 0 {
 		list = append(list, h.rest)
 	}
 	return list

@@ -53,7 +53,8 @@ func (c *Counters) snapshot() *file {
 	f := &file{Version: fileVersion, IDs: slices.Clone(c.ids), At: c.at, Since: c.since.UTC()}
 	for r := range rows {
 		saved := r.Row
-		if saved.Site = r.site.configured(); r.site.pattern != nil {
+		saved.Site = r.site.configured()
+		if r.site.pattern != nil {
 			saved.Host = r.site.name
 		}
 		f.Rows = append(f.Rows, saved)
@@ -103,7 +104,8 @@ func (c *Counters) restore(saved *Row, at minute) {
 	site := c.site(saved.Site)
 	if saved.Host != "" {
 		pattern := site
-		if site = pattern.Host(saved.Host); site == pattern {
+		site = pattern.Host(saved.Host)
+		if site == pattern {
 			return
 		}
 	}

@@ -37,7 +37,8 @@ func (r *Reporter) texts(scope statusapi.Scope, id string) ([]statusapi.Origin, 
 	slices.SortFunc(list, compareOrigins)
 	for _, p := range list[:min(len(list), statusapi.MaxTexts)] {
 		f := p.status(lost.problem(p, now))
-		if f.Text = string(p.Rules.Text()); len(p.Earlier) > 0 {
+		f.Text = string(p.Rules.Text())
+		if len(p.Earlier) > 0 {
 			f.Before = string(p.Earlier[0].Rules.Text())
 		}
 		f.Findings = findingsOf(p.Rules, p.engine().Registry())

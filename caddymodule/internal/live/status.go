@@ -19,7 +19,8 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 		}
 	}
 	s := &statusapi.Status{Summary: c.Summary(scope, query.Span), Modes: make(map[string]int), Hosts: len(c.Hosts(scope))}
-	if s.Hour = s.Series; query.Span != statusapi.SpanHour {
+	s.Hour = s.Series
+	if query.Span != statusapi.SpanHour {
 		s.Hour = c.Summary(scope, statusapi.SpanHour).Series
 	}
 	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })

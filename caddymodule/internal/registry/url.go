@@ -116,7 +116,8 @@ type ofURL struct {
 
 // Read implements Registry.
 func (r *ofURL) Read() (registry *crawler.Registry, err error) {
-	if r.base, err = r.add(crawler.Builtin()); err != nil {
+	r.base, err = r.add(crawler.Builtin())
+	if err != nil {
 		return nil, err
 	}
 	r.used = r.url.document.additions()

@@ -125,7 +125,8 @@ func first(list caddyhttp.RouteList, r *http.Request, is func(caddyhttp.Middlewa
 		}
 		for _, handler := range list[i].Handlers {
 			if sub, ok := handler.(*caddyhttp.Subroute); ok {
-				if found, ended = first(sub.Routes, r, is, groups); found != nil || ended {
+				found, ended = first(sub.Routes, r, is, groups)
+				if found != nil || ended {
 					return found, ended
 				}
 				continue
