@@ -115,11 +115,10 @@ func adminOf(ctx caddy.Context) advice.Admin {
 	return advice.Admin(cmp.Or(caddy.NewReplacer().ReplaceKnown(listen, ""), caddy.DefaultAdminListen))
 }
 
-// problems returns what is configured and does not run.
-func (h *Handler) problems() []statusapi.Problem {
-	var problems []statusapi.Problem
-	for _, s := range stepsThat[step.Troubled](&h.steps) {
-		problems = append(problems, s.Problems()...)
+// problems returns what its steps know of, and what is wrong with its registry.
+func (h *Handler) problems(monitored bool) (problems []statusapi.Problem) {
+	for _, s := range stepsThat[step.Feature](&h.steps) {
+		problems = append(problems, s.Problems(monitored)...)
 	}
 	note := func(severity, kind, message, advice string) {
 		problems = append(problems, statusapi.Problem{Severity: severity, Kind: kind, Message: message, Advice: advice})

@@ -106,7 +106,7 @@ func (h *Handler) fetched(observer *metrics.Reads) func(origins.FetchEvent) {
 // announce logs news about an accident and emits its event. A handler may run a
 // command with the data, so the data has no text of clients or of a robots.txt.
 func (a *App) announce(news *live.News) {
-	site := strings.TrimSuffix(news.Site, statusapi.AnySite)
+	site := strings.TrimSuffix(news.Sites[0], statusapi.AnySite)
 	data := map[string]any{
 		"state": news.State, "site": site, "crawler": news.Crawler, "cause": news.Cause, "line": news.Line,
 		"before": news.Before, "now": news.Now, "since": news.Since.UTC().Format(time.RFC3339),

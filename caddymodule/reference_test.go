@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/test/pages"
 )
@@ -22,14 +22,14 @@ var update = flag.Bool("update", false, "write the generated parts of pages in d
 // The tables of docs/metrics-and-logs.md are made from the code.
 func TestMetricsReference(t *testing.T) {
 	comments := pages.Comments{}
-	for _, folder := range []string{"internal/statusapi", "internal/live", "."} {
+	for _, folder := range []string{"internal/statusapi", "."} {
 		comments.Read(t, folder)
 	}
 	tables := map[string]func() string{
 		"placeholders": func() string { return placeholderList(t, comments["Handler"]) },
 		"reasons":      func() string { return reasonList(t) },
 		"matchers":     func() string { return matcherList(t, comments) },
-		"accidents":    func() string { return accidentList(t, comments) },
+		"accidents":    accidentList,
 	}
 	used := make(map[string]bool)
 	pages.Check(t, "../docs/metrics-and-logs.md", *update, func(words []string) string {
@@ -112,16 +112,10 @@ func matcherList(t *testing.T, comments pages.Comments) string {
 	return strings.Join(rows, "\n")
 }
 
-func accidentList(t *testing.T, comments pages.Comments) string {
-	kinds := map[string]string{"RulesLost": live.RulesLost, "SearchShutOut": live.SearchShutOut, "SearchRefused": live.SearchRefused,
-		"Flood": live.Flood, "Shedding": live.Shedding,
-		"Strangers": live.Strangers, "FleetLost": live.FleetLost}
+func accidentList() string {
 	var rows []string
-	for name, kind := range kinds {
-		if comments[name] == "" {
-			t.Errorf("the kind %s has no comment", kind)
-		}
-		rows = append(rows, fmt.Sprintf("- `%s`: %s", kind, pages.Cell(comments[name])))
+	for kind, when := range statusapi.Accidents() {
+		rows = append(rows, fmt.Sprintf("- `%s`: %s", kind, pages.Cell(when)))
 	}
 	slices.Sort(rows)
 	return strings.Join(rows, "\n")

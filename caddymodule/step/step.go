@@ -278,12 +278,6 @@ type Busy interface {
 	IsBusy() bool
 }
 
-// Troubled is a step that knows what is wrong with its site.
-type Troubled interface {
-	// Problems returns that, without Subject. It is safe for concurrent use.
-	Problems() []Problem
-}
-
 // Editor is a step that adds to robots.txt. A handler can have one. Its methods are also called
 // without Join.
 type Editor interface {

@@ -82,10 +82,9 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	}
 	out := cmd.OutOrStdout()
 	alarming := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool {
-		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && statusapi.IsUnmeant(p.Kind)
+		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && (statusapi.IsUnmeant(p.Kind) || p.IsAccident())
 	})
-	busy := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool { return p.Kind == statusapi.Busy })
-	return cmp.Or(o.print(out, s), command.FindingIf(alarming || busy))
+	return cmp.Or(o.print(out, s), command.FindingIf(alarming))
 }
 
 // demote makes notes of the problems that the operator of the server can't mend.

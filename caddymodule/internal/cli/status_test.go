@@ -45,7 +45,7 @@ func enforcing() *statusapi.Status {
 		},
 		Sites: []statusapi.Site{{Name: "shop.test", Mode: statusapi.Enforce, Counts: c, People: 40}},
 		Health: statusapi.Health{Problems: []statusapi.Problem{
-			{Severity: statusapi.Warning, Kind: statusapi.Busy, Subject: "api.test", Message: "api.test is busy, with 70 requests that wait for an answer"},
+			{Severity: statusapi.Warning, Kind: statusapi.NewAccident("shedding", "It is that of a step."), Subject: "api.test", Message: "api.test is busy, with 70 requests that wait for an answer"},
 		}, Sections: []statusapi.Section{{
 			Title:   "Robots that are refused while the server is busy",
 			Columns: []statusapi.Column{{Name: "sites"}, {Name: "busy since"}, {Name: "in flight", Number: true}, {Name: "are refused"}},

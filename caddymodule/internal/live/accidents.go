@@ -16,48 +16,18 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// The kinds of an Accident: when each begins and ends.
-const (
-	// robots.txt had rules, and lost them: it is missing, another text, empty or only NULs,
-	// shrank to less than a tenth, or its URL answers another 4xx than 429 or redirects to
-	// another host. It ends when the file has them again.
-	RulesLost = "rules_lost"
-	// robots.txt now disallows `/` to `*` or to a search engine, and did not before. It ends
-	// when the file no longer does.
-	SearchShutOut = "search_shut_out"
-	// For at least a minute, a verified search engine is refused where the group for `*` would
-	// let it pass, or is refused more often than it is served. It ends after ten minutes
-	// without a refusal.
-	SearchRefused = "search_refused"
-	// Within a minute, one crawler, or all together, send more than 100 requests to a site,
-	// more than ten times as many as usual, and a fifth of all (before six hours were counted:
-	// more than 300 of one, or 1,000 of all). Verified search engines do not count. It ends
-	// after five minutes without. It is a note while nearly all of it is refused.
-	Flood = "flood"
-	// The server is busy, so that `shed` refuses crawlers.
-	Shedding = statusapi.Busy
-	// Many addresses request pages of `challenge`, or others, and nothing else. It ends when they have been few for five minutes. With
-	// `challenge`, it is a note.
-	Strangers = statusapi.Strangers
-	// The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It
-	// ends when Redis answers.
-	FleetLost = statusapi.FleetLost
+// The kinds of accidents that no step finds.
+var (
+	RulesLost = statusapi.NewAccident("rules_lost", "robots.txt had rules, and lost them: it is missing, another text, empty or only NULs, "+
+		"shrank to less than a tenth, or its URL answers another 4xx than 429 or redirects to another host. It ends when the file has them again.")
+	SearchShutOut = statusapi.NewAccident("search_shut_out", "robots.txt now disallows `/` to `*` or to a search engine, and did not before. "+
+		"It ends when the file no longer does.")
+	SearchRefused = statusapi.NewAccident("search_refused", "For at least a minute, a verified search engine is refused where the group for `*` "+
+		"would let it pass, or is refused more often than it is served. It ends after ten minutes without a refusal.")
+	Flood = statusapi.NewAccident("flood", "Within a minute, one crawler, or all together, send more than 100 requests to a site, more than ten times "+
+		"as many as usual, and a fifth of all (before six hours were counted: more than 300 of one, or 1,000 of all). Verified search engines do "+
+		"not count. It ends after five minutes without. It is a note while nearly all of it is refused.")
 )
-
-// Accident is something that the operator most likely did not want. Cause, Crawler
-// and Site have only fixed words, names of the registry, and what the operator
-// named, so that they may be arguments of a command.
-type Accident struct {
-	statusapi.Problem
-	Site  string // the site, or the host that only a pattern names
-	Cause string // of `rules_lost`: `missing`, `not_robots`, `empty`, `nuls`, `forbidden`, `redirected` or `shrunk`
-
-	sites   []string // whose scopes have it
-	pattern string   // that the host Site matches; "" for a site
-	more    int      // further ones with the same Kind and Site
-	peak    int      // of a flood: the most requests in a minute
-	plain   string   // Message without text of clients or of a robots.txt; "" for Message
-}
 
 // Bounds of accidents.
 const (
@@ -73,21 +43,20 @@ const (
 type Accidents struct {
 	mu    sync.Mutex
 	files map[originID]*watchedFile
-	looks int              // for accidents
-	at    time.Time        // of the last look
-	list  []Accident       // at the last look; those with the same Kind and Site together
-	loads []*counters.Load // at the last look
+	looks int                 // for accidents
+	at    time.Time           // of the last look
+	list  []statusapi.Problem // at the last look; those with the same key together
 	news  news
 }
 
+// accidentKey is a kind and the site, or for files the pattern of hosts: one mistake may be in all.
 type accidentKey struct{ kind, site string }
 
-// key returns the same for the files of all hosts of a pattern: one mistake may be in all.
-func (a *Accident) key() accidentKey {
-	if a.Kind == RulesLost || a.Kind == SearchShutOut {
-		return accidentKey{a.Kind, cmp.Or(a.pattern, a.Site)}
+func keyOf(p *statusapi.Problem) accidentKey {
+	if p.Kind == RulesLost || p.Kind == SearchShutOut {
+		return accidentKey{p.Kind, cmp.Or(p.Pattern, p.Sites[0])}
 	}
-	return accidentKey{a.Kind, a.Site}
+	return accidentKey{p.Kind, p.Sites[0]}
 }
 
 func newAccidents() *Accidents {
@@ -100,9 +69,9 @@ func newAccidents() *Accidents {
 // findAll finds the accidents of now. It has the conditions of all, those of changed
 // files in watchedFile. The caller holds mu.
 func (a *Accidents) findAll(r *Reporter, now time.Time) {
-	open := make(map[accidentKey]*Accident)
+	open := make(map[accidentKey]*statusapi.Problem)
 	for i := range slices.Backward(a.list) {
-		open[a.list[i].key()] = &a.list[i]
+		open[keyOf(&a.list[i])] = &a.list[i]
 	}
 	list := a.fileAccidents(r, now)
 	for _, run := range r.app.Counters.Runs() {
@@ -110,25 +79,48 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 			list = append(list, refusedSearch(&run, now))
 		}
 	}
-	a.loads = r.app.Counters.Loads(counters.FloodLeast)
-	list = append(list, loadAccidents(a.loads, open, now)...)
-	list = append(list, r.featureAccidents()...)
-	isOpen := func(x *Accident) bool { // the culprit stays the same as long as it is one
-		was := open[x.key()]
+	list = append(list, floods(r.app.Counters.Loads(counters.FloodLeast), open, now)...)
+	for _, h := range r.handlers() {
+		for _, p := range h.problems() {
+			if p.IsAccident() {
+				list = append(list, p)
+			}
+		}
+	}
+	isOpen := func(x *statusapi.Problem) bool { // the culprit stays the same as long as it is one
+		was := open[keyOf(x)]
 		return was != nil && was.Crawler == x.Crawler && was.Subject == x.Subject
 	}
-	slices.SortFunc(list, func(x, y Accident) int {
-		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.key().site, y.key().site), before(isOpen(&x), isOpen(&y)),
+	slices.SortFunc(list, func(x, y statusapi.Problem) int {
+		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(keyOf(&x).site, keyOf(&y).site), before(isOpen(&x), isOpen(&y)),
 			cmp.Compare(y.Now, x.Now), cmp.Compare(x.Subject, y.Subject), cmp.Compare(x.Crawler, y.Crawler))
 	})
 	a.list = list
+}
+
+// problems returns what steps know of, and what is wrong with the registry.
+func (h *Handler) problems() (list []statusapi.Problem) {
+	if h.Problems == nil {
+		return nil
+	}
+	for _, p := range h.Problems(h.mode() == statusapi.Monitor) {
+		if p.Sites == nil {
+			p.Sites = h.Hosts
+		}
+		p.Severity = cmp.Or(p.Severity, statusapi.Severe)
+		if p.IsAccident() {
+			p.Subject = statusapi.SiteName(p.Sites[0])
+		}
+		list = append(list, p)
+	}
+	return list
 }
 
 // fileAccidents returns the accidents of files. A file with an accident is read again
 // without requests, so that the accident ends when it is mended. An origin that is
 // not in force any more, such as that of another port, counts only until its host has
 // another.
-func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []Accident) {
+func (a *Accidents) fileAccidents(r *Reporter, now time.Time) (list []statusapi.Problem) {
 	a.looks++
 	var invented []*inForce // whose files are not watched yet
 	handlers := r.bySite()
@@ -212,35 +204,42 @@ func (p *inForce) isUnread() bool {
 	return false
 }
 
-// inScope returns the accidents in a scope, one of each Kind and Site, as they were at
-// the last look. The caller holds mu.
-func (a *Accidents) inScope(scope statusapi.Scope) (list []Accident) {
+// inScope returns what was found in a scope at the last look, one of each key. The caller holds mu.
+func (a *Accidents) inScope(scope statusapi.Scope) (list []statusapi.Problem) {
+	more := make(map[int]int) // with the same key, by index
 	for _, one := range a.list {
+		last := len(list) - 1
 		switch {
-		case !one.narrow(scope):
-		case len(list) > 0 && list[len(list)-1].key() == one.key():
-			list[len(list)-1].more++
+		case !narrow(&one, scope):
+		case last >= 0 && keyOf(&list[last]) == keyOf(&one):
+			more[last]++
 		default:
 			list = append(list, one)
 		}
 	}
+	for i, n := range more {
+		text := fmt.Sprintf(" (and %d more)", n)
+		list[i].Plain = cmp.Or(list[i].Plain, list[i].Message) + text
+		list[i].Message += text
+	}
 	return list
 }
 
-// narrow reports whether a is in a scope, and makes it name a site of the scope.
-func (a *Accident) narrow(scope statusapi.Scope) bool {
-	if scope.Site(a.Site) || a.pattern != "" && scope.Site(a.pattern) {
-		return true
+// narrow reports whether p is in a scope, and makes it name a site of the scope.
+func narrow(p *statusapi.Problem, scope statusapi.Scope) bool {
+	site := p.Sites[0]
+	if !scope.Site(site) && (p.Pattern == "" || !scope.Site(p.Pattern)) {
+		i := slices.IndexFunc(p.Sites, scope.Site)
+		if i < 0 {
+			return false
+		}
+		if named := statusapi.SiteName(site); p.Subject == named {
+			p.Subject = statusapi.SiteName(p.Sites[i])
+			p.Message, p.Advice = strings.ReplaceAll(p.Message, named, p.Subject), strings.ReplaceAll(p.Advice, named, p.Subject)
+		}
+		site = p.Sites[i]
 	}
-	i := slices.IndexFunc(a.sites, scope.Site)
-	if i < 0 {
-		return false
-	}
-	if named := siteName(a.Site); a.Subject == named {
-		a.Subject = siteName(a.sites[i])
-		a.Message, a.Advice = strings.ReplaceAll(a.Message, named, a.Subject), strings.ReplaceAll(a.Advice, named, a.Subject)
-	}
-	a.Site = a.sites[i]
+	p.Sites = append([]string{site}, p.Sites...)
 	return true
 }
 
@@ -293,7 +292,7 @@ func (a *Accidents) load(saved map[string]json.RawMessage) (damaged error) {
 
 // accidents returns the accidents in a scope. The last configuration that was
 // loaded looks for them.
-func (r *Reporter) accidents(scope statusapi.Scope) []Accident {
+func (r *Reporter) accidents(scope statusapi.Scope) []statusapi.Problem {
 	a := r.app.Counters.Accidents
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -314,28 +313,14 @@ const (
 
 // CountAccidents returns the number of accidents of each kind.
 func (r *Reporter) CountAccidents() map[string]int {
-	counts := map[string]int{RulesLost: 0, SearchShutOut: 0, SearchRefused: 0, Flood: 0, Shedding: 0, Strangers: 0, FleetLost: 0}
+	counts := make(map[string]int)
+	for kind := range statusapi.Accidents() {
+		counts[kind] = 0
+	}
 	for _, one := range r.accidents(statusapi.AllSites()) {
-		counts[one.Kind]++
+		if one.IsAccident() {
+			counts[one.Kind]++
+		}
 	}
 	return counts
-}
-
-// problem returns the problem of an accident.
-func (a *Accident) problem() statusapi.Problem {
-	p := a.Problem
-	p.Sites = []string{a.Site}
-	p.Tenant = a.pattern != "" && (a.Kind == RulesLost || a.Kind == SearchShutOut)
-	if a.more > 0 {
-		p.Message += fmt.Sprintf(" (and %d more at %s)", a.more, siteName(a.key().site))
-	}
-	return p
-}
-
-// siteName returns the name of Accident.Site for people.
-func siteName(site string) string {
-	if site == statusapi.AnySite {
-		return "this server"
-	}
-	return site
 }

@@ -68,7 +68,7 @@ func (w *watcher) told() string {
 		if !ok {
 			return strings.Join(list, ", ")
 		}
-		list = append(list, strings.TrimSpace(fmt.Sprint(n.State, " ", n.Kind, " ", n.Site, " ", n.Crawler)))
+		list = append(list, strings.TrimSpace(fmt.Sprint(n.State, " ", n.Kind, " ", n.Sites[0], " ", n.Crawler)))
 	}
 }
 
@@ -203,7 +203,7 @@ func TestEndedRefusalsAreToldInThePast(t *testing.T) {
 		w.pass(30 * time.Second)
 	}
 	last := w.now.Add(-30 * time.Second)
-	problem := func() statusapi.Problem { return w.accidents(statusapi.AllSites())[0].problem() }
+	problem := func() statusapi.Problem { return w.accidents(statusapi.AllSites())[0] }
 	if p := problem(); p.Until != nil || !strings.Contains(p.Message, "is refused at a.test: 6 requests since ") {
 		t.Errorf("while it lasts: %s until %v", p.Message, p.Until)
 	}

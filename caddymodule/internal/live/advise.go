@@ -126,17 +126,18 @@ func siteOf(f *statusapi.Refusal) string {
 
 // refusedSearch returns the accident of a run. It is told in the past tense from the first
 // minute on in which nothing was refused.
-func refusedSearch(run *counters.Run, now time.Time) Accident {
+func refusedSearch(run *counters.Run, now time.Time) statusapi.Problem {
 	by := "rules or limits"
 	if run.Line > 0 {
 		by = fmt.Sprintf("line %d of robots.txt", run.Line)
 	}
-	a := Accident{Site: run.Site, sites: []string{run.Site}, pattern: run.Pattern, Problem: statusapi.Problem{
-		Severity: statusapi.Severe, Kind: SearchRefused, Subject: siteName(run.Site), Crawler: run.Crawler, Line: run.Line,
+	a := statusapi.Problem{
+		Sites: []string{run.Site}, Pattern: run.Pattern,
+		Severity: statusapi.Severe, Kind: SearchRefused, Subject: statusapi.SiteName(run.Site), Crawler: run.Crawler, Line: run.Line,
 		Since: timeOf(run.Since), Before: run.Served, Now: run.Refused,
 		Advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
 			"%q` into `policy`, with the paths.", run.Crawler, run.Crawler),
-	}}
+	}
 	verb, times := "is", "since "+formatTime(run.Since, now)
 	if now.Sub(run.Last) >= time.Minute {
 		a.Until = timeOf(run.Last)

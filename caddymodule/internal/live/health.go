@@ -24,12 +24,9 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind string)) *statusapi.Health {
 	now := r.app.Now()
 	health := &statusapi.Health{Problems: []statusapi.Problem{}}
-	for _, one := range r.accidents(scope) {
-		if one.Kind == FleetLost && scope.All() { // App.Problems has it at once
-			continue
-		}
-		problem := one.problem()
-		problem.Tenant = problem.Tenant && !slices.Contains(scope.Hosts(), one.Site)
+	for _, problem := range r.accidents(scope) {
+		problem.Sites = problem.Sites[:1] // Actions are about it alone
+		problem.Tenant = problem.Tenant && !slices.Contains(scope.Hosts(), problem.Sites[0])
 		health.Problems = append(health.Problems, problem)
 	}
 	lost, seen := r.app.Counters.lostFiles(), make(map[string]bool) // several handlers may have the same file
@@ -53,7 +50,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		}
 		visit(p, kind)
 		if p.Invented && (kind == "" || statusapi.IsUnmeant(kind)) && p.Last != judge.Pending && !slices.Contains(scope.Hosts(), p.Origin.Host) {
-			hosts.Add(p.Handler, siteName(p.SiteOf(p.Origin.Host)), p.Rules, problem)
+			hosts.Add(p.Handler, statusapi.SiteName(p.SiteOf(p.Origin.Host)), p.Rules, problem)
 			continue
 		}
 		if kind == RulesLost { // which is an accident
@@ -77,7 +74,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		}
 	}
 	health.Sections = r.sections(scope)
-	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.droppedProblems(scope), r.busyProblems(scope),
+	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.droppedProblems(scope),
 		r.mistakenProblems(scope), hosts.Problems(), places, r.monitorProblems(scope), r.handlerProblems(scope))...)
 	health.Problems = append(health.Problems, r.claimProblems(scope, health.Problems)...)
 	if scope.All() {
@@ -110,7 +107,7 @@ func (r *Reporter) placeProblems(scope statusapi.Scope) (problems []statusapi.Pr
 		problems = append(problems, place.Problems(scope)...)
 	}
 	if !scope.All() && len(r.handlersIn(scope)) == 0 && len(r.handlers())+len(places) > 0 {
-		name := siteName(strings.Join(scope.Hosts(), ", "))
+		name := statusapi.SiteName(strings.Join(scope.Hosts(), ", "))
 		problems = append(problems, warning(statusapi.NoRules, name, "the site "+name+" has no line `robots`: nothing is refused there",
 			"In the Caddyfile, write `robots` into the block of the site."))
 	}
@@ -137,9 +134,9 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 		}
 	}
 	for key, list := range times {
-		p := warning("impostors", siteName(key.site),
+		p := warning("impostors", statusapi.SiteName(key.site),
 			fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now",
-				quantity(len(list), "request"), key.crawler, siteName(key.site)),
+				quantity(len(list), "request"), key.crawler, statusapi.SiteName(key.site)),
 			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens "+
 				"again, set `impostors ignore` in `verify`.")
 		p.Crawler, p.Since = key.crawler, timeOf(list[len(list)-1])
@@ -151,18 +148,13 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 // handlerProblems returns what is configured and does not run, as the handlers know it.
 func (r *Reporter) handlerProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
 	for _, h := range r.handlersIn(scope) {
-		if h.Problems == nil {
-			continue
-		}
-		for _, p := range h.Problems() {
-			if len(p.Sites) > 0 && !scope.All() && !slices.ContainsFunc(p.Sites, scope.Site) {
+		for _, p := range h.problems() {
+			isElsewhere := !scope.All() && !slices.ContainsFunc(p.Sites, scope.Site) && len(h.ownedIn(scope)) == 0
+			if p.IsAccident() || isElsewhere {
 				continue
 			}
-			if p.Subject != "" {
-				problems = append(problems, p)
-				continue
-			}
-			p.Subject = siteName(cmp.Or(strings.Join(h.sitesIn(scope), ", "), strings.Join(h.ownedIn(scope), ", ")))
+			sites := cmp.Or(strings.Join(h.sitesIn(scope), ", "), strings.Join(h.ownedIn(scope), ", "))
+			p.Subject = cmp.Or(p.Subject, statusapi.SiteName(sites))
 			problems = append(problems, p)
 		}
 	}

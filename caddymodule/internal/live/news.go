@@ -3,7 +3,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,14 +25,13 @@ const (
 )
 
 // News is the news that an accident begins, changes, gets worse or ends. What, Advice and
-// Pattern have, like the fields of an Accident that events have, no text of clients or of a
+// Pattern have, like the fields of a Problem that events have, no text of clients or of a
 // robots.txt.
 type News struct {
 	State string // `begin`, `change`, `worse` (a `flood` or `search_refused` is ten times what it was) or `end`
-	Accident
-	What    string // what is wrong, in words; a host that only a pattern names is written `host[.]example`
-	Pattern string // the pattern that the host in `site` matches, or empty
-	Fresh   bool   // whether only a pattern names it, and it did not have requests on two days
+	statusapi.Problem
+	What  string // what is wrong, in words; a host that only a pattern names is written `host[.]example`
+	Fresh bool   // whether only a pattern names the site, and it did not have requests on two days
 }
 
 // Quotas of news in an hour: for one kind and site, and for the process. Those that
@@ -46,8 +44,9 @@ const (
 	roomForMore  = 10
 	// worseFactor is how many times as bad an accident is that gets worse.
 	worseFactor = 10
-	// sheddingFor is the least time between the news that Shedding begins and that it ends.
-	sheddingFor = 5 * time.Minute
+	// leastFor is the least time between the news that an accident begins that is no error, such
+	// as a busy server, and that it ends.
+	leastFor = 5 * time.Minute
 )
 
 // news has what was told.
@@ -63,18 +62,27 @@ type toldAt struct {
 
 // newsItem is the news about one kind and site.
 type newsItem struct {
-	Accident
-	open, told bool // it is open; it was told that it is
-	isOther    bool // it has another culprit since
-	isWorse    bool // it is worseFactor times as bad since
-	known      bool // something was told
-	changes    int  // since then
-	bad        int  // Accident.Now when it was told
+	now  statusapi.Problem
+	open bool
+	told *statusapi.Problem // as it was when it was last told; nil if it was not, or that it ended
 }
 
-// worsens reports whether an accident that is open, and told, is worse than it was then.
-func (it *newsItem) worsens(one *Accident) bool {
-	return it.open && it.told && (one.Kind == Flood || one.Kind == SearchRefused) && one.Now >= worseFactor*max(1, it.bad)
+// state returns the state of what is to be told; "" for nothing.
+func (it *newsItem) state() string {
+	was, now := it.told, &it.now
+	switch {
+	case was == nil && it.open:
+		return Begins
+	case was == nil:
+		return ""
+	case !it.open:
+		return Ends
+	case was.Crawler != now.Crawler || was.Cause != now.Cause || was.Sites[0] != now.Sites[0]:
+		return Changes
+	case (now.Kind == Flood || now.Kind == SearchRefused) && now.Now >= worseFactor*max(1, was.Now):
+		return Worsens
+	}
+	return ""
 }
 
 // toldOf returns how many news of one kind and site were told in the last hour.
@@ -88,15 +96,15 @@ func (n *news) toldOf(key accidentKey) (told int) {
 }
 
 // may reports whether the news may be told, of whose kind and site some were told.
-func (r *Reporter) may(n *news, one *newsItem, ofOne int) bool {
+func (r *Reporter) may(n *news, one *statusapi.Problem, ofOne int) bool {
 	most := maxNews
 	if ofOne > 0 {
 		most -= roomForFirst
 	}
-	if one.problem().Severity != statusapi.Severe {
+	if one.Severity != statusapi.Severe {
 		most -= roomForMore
 	}
-	if r.isFresh(one.Site) {
+	if r.isFresh(one.Sites[0]) {
 		most -= roomForMore
 	}
 	return ofOne < newsOfOne && len(n.times) < most
@@ -113,33 +121,29 @@ func (r *Reporter) isFresh(site string) bool {
 }
 
 // look notes which accidents are open.
-func (n *news) look(open []Accident, now time.Time) {
+func (n *news) look(open []statusapi.Problem, now time.Time) {
 	seen := make(map[accidentKey]bool)
 	for _, one := range open {
-		it := n.items[one.key()]
-		if seen[one.key()] = true; it == nil {
-			it = new(newsItem)
-			n.items[one.key()] = it
+		if !one.IsAccident() {
+			continue
 		}
-		isOther := it.open && (it.Crawler != one.Crawler || it.Cause != one.Cause || it.Site != one.Site)
-		isWorse := it.worsens(&one) && !it.isWorse
-		if !it.open || isOther || isWorse {
-			it.changes++
+		key := keyOf(&one)
+		seen[key] = true
+		if n.items[key] == nil {
+			n.items[key] = new(newsItem)
 		}
-		it.Accident, it.open, it.isOther, it.isWorse = one, true, it.isOther || isOther, it.isWorse || isWorse
+		n.items[key].now, n.items[key].open = one, true
 	}
 	for key, it := range n.items {
-		if it.open && !seen[key] && (it.Kind != Shedding || now.Sub(*it.Since) >= sheddingFor) {
-			it.open, it.isOther, it.isWorse = false, false, false
-			it.changes++
+		if !seen[key] && (it.now.Severity == statusapi.Severe || now.Sub(*it.now.Since) >= leastFor) {
+			it.open = false
 		}
 	}
 }
 
 // News returns the next news about accidents, and false if there are none, or were too
 // many. It tells each one once in the process and, with a fleet, on all servers. If
-// accidents change faster, it leaves out what is no longer true, and says how much it
-// left out of what it told before.
+// accidents change faster, it leaves out what is no longer true.
 func (r *Reporter) News() (News, bool) {
 	if !r.app.Active() {
 		return News{}, false
@@ -147,86 +151,66 @@ func (r *Reporter) News() (News, bool) {
 	open, now, a := r.accidents(statusapi.AllSites()), r.app.Now(), r.app.Counters.Accidents
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	n := &a.news
-	n.look(open, now)
-	return r.next(n, now)
+	a.news.look(open, now)
+	return r.next(&a.news, now)
 }
 
 // next returns the next news that may be told. The caller holds Accidents.mu.
 func (r *Reporter) next(n *news, now time.Time) (News, bool) {
 	n.times = slices.DeleteFunc(n.times, func(t toldAt) bool { return now.Sub(t.at) >= time.Hour || t.at.After(now) })
 	items := slices.SortedFunc(maps.Values(n.items), func(x, y *newsItem) int {
-		return cmp.Or(before(x.Kind != Shedding, y.Kind != Shedding), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Site, y.Site))
+		return cmp.Or(before(x.now.Severity == statusapi.Severe, y.now.Severity == statusapi.Severe), cmp.Compare(x.now.Kind, y.now.Kind),
+			cmp.Compare(x.now.Sites[0], y.now.Sites[0]))
 	})
 	for _, it := range items {
-		told := n.toldOf(it.key())
-		isNews := it.open != it.told || it.isOther || it.isWorse || it.known && it.changes > 1
-		if !isNews && !it.open && told == 0 {
-			delete(n.items, it.key())
+		state, key := it.state(), keyOf(&it.now)
+		told := n.toldOf(key)
+		if state == "" && !it.open && told == 0 {
+			delete(n.items, key)
 		}
-		if isNews && r.may(n, it, told) {
-			if news := r.newsOf(it); r.isTeller(it, news.State, now) {
-				n.times = append(n.times, toldAt{it.key(), now})
-				return news, true
-			}
+		if state == "" || !r.may(n, &it.now, told) {
+			continue
+		}
+		if it.told = nil; it.open {
+			it.told = new(it.now)
+		}
+		if r.isTeller(&it.now, state, now) {
+			n.times = append(n.times, toldAt{key, now})
+			return r.newsOf(it.now, state), true
 		}
 	}
 	return News{}, false
 }
 
-// newsOf returns the news of an item, which then is told.
-func (r *Reporter) newsOf(it *newsItem) News {
-	news := News{State: Ends, Accident: it.Accident, What: r.inWords(&it.Accident), Fresh: r.isFresh(it.Site)}
-	news.Message, news.Advice = it.problem().Message, ""
+// newsOf returns the news of an accident.
+func (r *Reporter) newsOf(p statusapi.Problem, state string) News {
+	what := r.plain(&p, cmp.Or(p.Plain, p.Message))
 	switch {
-	case !it.open:
-	case !it.told:
-		news.State = Begins
-	case it.isWorse && !it.isOther:
-		news.State = Worsens
+	case state == Ends:
+		p.Advice = ""
+	case p.Kind == RulesLost: // whose advice may quote an answer
+		p.Advice = fileAdvice
 	default:
-		news.State = Changes
+		p.Advice = r.plain(&p, p.Advice)
 	}
-	switch {
-	case it.open && it.Kind == RulesLost: // whose advice may quote an answer
-		news.Advice = fileAdvice
-	case it.open:
-		news.Advice = r.plain(&it.Accident, it.Advice)
+	if p.Pattern = cmp.Or(p.Pattern, statusapi.AnySite); r.isNamed(p.Sites[0]) {
+		p.Pattern = ""
 	}
-	if !r.isNamed(it.Site) {
-		news.Pattern = cmp.Or(it.pattern, statusapi.AnySite)
-	}
-	if it.changes > 1 {
-		untold := fmt.Sprintf(" (after %s that were not told)", quantity(it.changes-1, "change"))
-		news.Message, news.What = news.Message+untold, news.What+untold
-	}
-	it.told, it.isOther, it.isWorse, it.known, it.changes, it.bad = it.open, false, false, true, 0, it.Now
-	return news
+	return News{State: state, Problem: p, What: what, Fresh: r.isFresh(p.Sites[0])}
 }
 
 // fileAdvice is what to do about a robots.txt that lost its rules.
 const fileAdvice = "If that was a mistake, put the file back. " + acceptAdvice
 
-// inWords returns the message of an accident without text of clients or of a robots.txt.
-func (r *Reporter) inWords(a *Accident) string {
-	what := r.plain(a, cmp.Or(a.plain, a.Message))
-	if a.more > 0 {
-		what += fmt.Sprintf(" (and %d more)", a.more)
-	}
-	return what
-}
-
 // plain returns a text about an accident in which no host that clients chose can be a link.
-func (r *Reporter) plain(a *Accident, text string) string {
-	isShared := len(a.sites) > 0 && a.sites[0] == "" // the subject is the file of several hosts
-	isConfigured := isShared || r.isNamed(a.Subject) || a.Subject == siteName(statusapi.AnySite)
+func (r *Reporter) plain(p *statusapi.Problem, text string) string {
 	switch {
-	case a.Subject == "" || isConfigured:
+	case !slices.Contains(p.Sites, p.Subject) || r.isNamed(p.Subject):
 		return text
-	case counters.IsHostName(a.Subject):
-		return strings.ReplaceAll(text, a.Subject, strings.ReplaceAll(a.Subject, ".", "[.]"))
+	case counters.IsHostName(p.Subject):
+		return strings.ReplaceAll(text, p.Subject, strings.ReplaceAll(p.Subject, ".", "[.]"))
 	}
-	return strings.ReplaceAll(text, a.Subject, siteName(a.key().site))
+	return strings.ReplaceAll(text, p.Subject, statusapi.SiteName(keyOf(p).site))
 }
 
 // fleetTells allows one of a fleet's servers to tell news.
@@ -236,13 +220,10 @@ var fleetTells = throttle.Compile(throttle.Grant{
 
 // isTeller reports whether no other server of the fleet of a site has told the same
 // lately. While Redis does not answer, each server tells what it sees.
-func (r *Reporter) isTeller(it *newsItem, state string, now time.Time) bool {
-	if it.Kind == FleetLost {
-		return true // each server has lost it for itself
-	}
+func (r *Reporter) isTeller(p *statusapi.Problem, state string, now time.Time) bool {
 	for _, h := range r.handlers() {
-		if h.Sharer != nil && (slices.Contains(h.Hosts, it.Site) || h.Owns(it.Site)) {
-			sum := xxhash.Sum64String(strings.Join([]string{"news", it.Kind, it.key().site, it.Crawler, state}, " "))
+		if h.Sharer != nil && (slices.Contains(h.Hosts, p.Sites[0]) || h.Owns(p.Sites[0])) {
+			sum := xxhash.Sum64String(strings.Join([]string{"news", p.Kind, keyOf(p).site, p.Crawler, p.Cause, state}, " "))
 			return h.Limiter.Take(context.Background(), now, []throttle.Use{{Key: throttle.KeyOf(sum, ^sum), Limits: fleetTells}}).OK
 		}
 	}

@@ -15,20 +15,19 @@ import (
 // newsWorld tells news of accidents that a test names.
 type newsWorld struct {
 	*watcher
-	open []Accident
+	open []statusapi.Problem
 }
 
-// tell returns what is told now, such as "begin flood a.test"; details are in messages.
-func (w *newsWorld) tell() (list []string, messages []string) {
+// tell returns what is told now, such as "begin flood a.test".
+func (w *newsWorld) tell() (list []string) {
 	n, now := &w.app.Counters.Accidents.news, w.now
 	n.look(w.open, now)
 	for {
 		news, ok := w.next(n, now)
 		if !ok {
-			return list, messages
+			return list
 		}
-		list = append(list, news.State+" "+news.Kind+" "+news.Site)
-		messages = append(messages, news.Message)
+		list = append(list, news.State+" "+news.Kind+" "+news.Sites[0])
 	}
 }
 
@@ -40,31 +39,33 @@ func newNewsWorld(sites ...string) *newsWorld {
 	return &newsWorld{watcher: w}
 }
 
-func one(kind, site string, since time.Time) Accident {
-	p := statusapi.Problem{Kind: kind, Severity: statusapi.Severe, Crawler: "Googlebot", Since: &since, Message: "it happened"}
-	if kind == Shedding {
+func one(kind, site string, since time.Time) statusapi.Problem {
+	p := statusapi.Problem{Kind: kind, Severity: statusapi.Severe, Crawler: "Googlebot", Since: &since, Message: "it happened", Sites: []string{site}}
+	if kind == shedding {
 		p.Severity = statusapi.Warning
 	}
-	return Accident{Problem: p, Site: site}
+	return p
 }
+
+var shedding = statusapi.NewAccident("shedding", "It is that of a step.")
 
 // Sites whose accidents come and go do not silence those of another, nor do warnings
 // and invented sites.
 func TestNoisySitesSilenceNoOthers(t *testing.T) {
 	w := newNewsWorld("quiet.test", "other.test")
-	noise := func(i int) (list []Accident) {
+	noise := func(i int) (list []statusapi.Problem) {
 		for n := range 32 {
 			if (n+i)%2 == 0 {
 				list = append(list, one(RulesLost, fmt.Sprintf("%d.test", n), w.now))
 			}
-			list = append(list, one(Shedding, fmt.Sprintf("%d.invented.test", n+100*i), w.now))
+			list = append(list, one(shedding, fmt.Sprintf("%d.invented.test", n+100*i), w.now))
 		}
 		return list
 	}
 	total := 0
 	for i := range 100 {
 		w.open = noise(i)
-		list, _ := w.tell()
+		list := w.tell()
 		total += len(list)
 		w.now = w.now.Add(10 * time.Second)
 	}
@@ -72,7 +73,7 @@ func TestNoisySitesSilenceNoOthers(t *testing.T) {
 		t.Errorf("%d news of noise in an hour", total)
 	}
 	w.open = append(noise(100), one(SearchShutOut, "quiet.test", w.now))
-	if list, _ := w.tell(); strings.Join(list, ",") != "begin search_shut_out quiet.test" {
+	if list := w.tell(); strings.Join(list, ",") != "begin search_shut_out quiet.test" {
 		t.Errorf("told: %v", list)
 	}
 }
@@ -99,30 +100,29 @@ func TestKnownSites(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range maxNews {
-		w.open = append(w.open, one(Shedding, fmt.Sprintf("%d.invented.test", n), w.now))
+		w.open = append(w.open, one(shedding, fmt.Sprintf("%d.invented.test", n), w.now))
 	}
-	list, _ := w.tell()
+	list := w.tell()
 	if len(list) != maxNews-2*roomForMore {
 		t.Fatalf("%d news of invented hosts", len(list))
 	}
 	for _, site := range []string{"fresh.test", "named.test", "tenant.test"} {
-		w.open = append(w.open, one(Shedding, site, w.now))
+		w.open = append(w.open, one(shedding, site, w.now))
 	}
-	if list, _ := w.tell(); strings.Join(list, ", ") != "begin shedding named.test, begin shedding tenant.test" {
+	if list := w.tell(); strings.Join(list, ", ") != "begin shedding named.test, begin shedding tenant.test" {
 		t.Errorf("told: %v", list)
 	}
 }
 
-// Of one kind and site, six news are told in an hour, and then one line that says how
-// many more there were.
+// Of one kind and site, six news are told in an hour.
 func TestNewsOfOneSite(t *testing.T) {
 	w := newNewsWorld("a.test")
 	told := 0
 	for i := range 20 {
 		if w.open = nil; i%2 == 0 {
-			w.open = []Accident{one(RulesLost, "a.test", w.now)}
+			w.open = []statusapi.Problem{one(RulesLost, "a.test", w.now)}
 		}
-		list, _ := w.tell()
+		list := w.tell()
 		told += len(list)
 		w.now = w.now.Add(time.Minute)
 	}
@@ -130,12 +130,8 @@ func TestNewsOfOneSite(t *testing.T) {
 		t.Errorf("%d news were told", told)
 	}
 	w.now = w.now.Add(time.Hour)
-	list, messages := w.tell()
-	if len(list) != 1 || !strings.HasSuffix(messages[0], "(after 13 changes that were not told)") {
-		t.Errorf("told: %v %v", list, messages)
-	}
-	w.now = w.now.Add(time.Hour)
-	if list, _ := w.tell(); len(list) > 0 || len(w.app.Counters.news.items) > 0 {
+	list := w.tell()
+	if len(list) > 0 || len(w.app.Counters.news.items) > 0 {
 		t.Errorf("later: %v, %d items", list, len(w.app.Counters.news.items))
 	}
 }
@@ -147,12 +143,12 @@ func TestNewsThatAreOver(t *testing.T) {
 	for n := range 70 {
 		w.open = append(w.open, one(RulesLost, fmt.Sprintf("%d.test", n), w.now))
 	}
-	if list, _ := w.tell(); len(list) != maxNews-roomForMore {
+	if list := w.tell(); len(list) != maxNews-roomForMore {
 		t.Fatalf("%d are told", len(list))
 	}
 	w.open = w.open[:0]
 	w.now = w.now.Add(61 * time.Minute)
-	if list, _ := w.tell(); len(list) != maxNews-roomForMore || strings.Contains(strings.Join(list, ","), "begin") {
+	if list := w.tell(); len(list) != maxNews-roomForMore || strings.Contains(strings.Join(list, ","), "begin") {
 		t.Errorf("an hour later: %v", list)
 	}
 }
@@ -163,15 +159,15 @@ func TestSheddingThatComesAndGoes(t *testing.T) {
 	var all []string
 	for i := range 30 {
 		if w.open = nil; i%2 == 0 {
-			w.open = []Accident{one(Shedding, "a.test", w.now)}
+			w.open = []statusapi.Problem{one(shedding, "a.test", w.now)}
 		}
-		list, _ := w.tell()
+		list := w.tell()
 		all = append(all, list...)
 		w.now = w.now.Add(time.Minute)
 	}
 	w.open = nil
-	w.now = w.now.Add(sheddingFor)
-	list, _ := w.tell()
+	w.now = w.now.Add(leastFor)
+	list := w.tell()
 	if got := strings.Join(append(all, list...), ", "); got != "begin shedding a.test, end shedding a.test" {
 		t.Error(got)
 	}
@@ -185,8 +181,8 @@ func TestNewsThatGetWorse(t *testing.T) {
 	var got []string
 	for _, now := range []int{150, 1000, 1499, 1500, 1600, 14999, 15000, 200, 15000} {
 		flood.Now = now
-		w.open = []Accident{flood}
-		list, _ := w.tell()
+		w.open = []statusapi.Problem{flood}
+		list := w.tell()
 		got = append(got, strings.Join(list, ","))
 	}
 	if want := "begin flood a.test|||worse flood a.test|||worse flood a.test||"; strings.Join(got, "|") != want {
@@ -195,8 +191,8 @@ func TestNewsThatGetWorse(t *testing.T) {
 	lost := one(RulesLost, "a.test", w.now)
 	for _, now := range []int{0, 1000} {
 		lost.Now = now
-		w.open = []Accident{flood, lost}
-		if list, _ := w.tell(); now > 0 && len(list) > 0 {
+		w.open = []statusapi.Problem{flood, lost}
+		if list := w.tell(); now > 0 && len(list) > 0 {
 			t.Errorf("more rules: %q", list)
 		}
 	}
@@ -208,38 +204,40 @@ func TestNewsInWords(t *testing.T) {
 	w := newNewsWorld("shop.test", "*.hosting.test", statusapi.AnySite)
 	sent := [counters.LoadMinutes]uint64{300, 300, 300, 300, 300}
 	for _, tt := range []struct {
-		a    Accident
+		p    statusapi.Problem
 		want string
 	}{
-		{Accident{Site: "shop.test", Problem: statusapi.Problem{Kind: SearchShutOut, Subject: "shop.test", Message: "robots.txt of shop.test now disallows / to all crawlers"}},
+		{statusapi.Problem{Kind: SearchShutOut, Sites: []string{"shop.test"}, Subject: "shop.test", Message: "robots.txt of shop.test now disallows / to all crawlers"},
 			"robots.txt of shop.test now disallows / to all crawlers"},
-		{Accident{Site: "evil.test", pattern: statusapi.AnySite, Problem: statusapi.Problem{Kind: SearchShutOut, Subject: "evil.test", Message: "robots.txt of evil.test now disallows /"}},
+		{statusapi.Problem{Kind: SearchShutOut, Sites: []string{"evil.test"}, Pattern: statusapi.AnySite, Subject: "evil.test", Message: "robots.txt of evil.test now disallows /"},
 			"robots.txt of evil[.]test now disallows /"},
-		{Accident{Site: "*.hosting.test", pattern: "*.hosting.test", Problem: statusapi.Problem{Kind: SearchShutOut, Subject: "[x](y).hosting.test", Message: "robots.txt of [x](y).hosting.test now disallows /"}}, "robots.txt of *.hosting.test now disallows /"},
-		{Accident{Site: statusapi.AnySite, Problem: statusapi.Problem{Kind: SearchShutOut, Subject: "<@everyone>", Message: "robots.txt of <@everyone> now disallows /"}},
+		{statusapi.Problem{Kind: SearchShutOut, Sites: []string{"*.hosting.test", "[x](y).hosting.test"}, Subject: "[x](y).hosting.test", Message: "robots.txt of [x](y).hosting.test now disallows /"},
+			"robots.txt of *.hosting.test now disallows /"},
+		{statusapi.Problem{Kind: SearchShutOut, Sites: []string{statusapi.AnySite, "<@everyone>"}, Subject: "<@everyone>", Message: "robots.txt of <@everyone> now disallows /"},
 			"robots.txt of this server now disallows /"},
-		{Accident{Site: "shop.test", Cause: "not_robots", plain: "robots.txt of shop.test lost 12 of 12 rules", Problem: statusapi.Problem{Kind: RulesLost, Subject: "shop.test", Before: 12, Advice: "evil", Message: `robots.txt of shop.test can't be used: it begins with "@everyone https://evil.test"`}},
+		{statusapi.Problem{Kind: RulesLost, Sites: []string{"shop.test"}, Cause: "not_robots", Plain: "robots.txt of shop.test lost 12 of 12 rules", Subject: "shop.test", Before: 12, Advice: "evil", Message: `robots.txt of shop.test can't be used: it begins with "@everyone https://evil.test"`},
 			"robots.txt of shop.test lost 12 of 12 rules"},
-		{flooded(Accident{Site: "shop.test", Problem: statusapi.Problem{Kind: Flood, Crawler: "self-declared", Now: 300, Usual: 2}},
+		{flooded(statusapi.Problem{Kind: Flood, Sites: []string{"shop.test"}, Crawler: "self-declared", Now: 300, Usual: 2},
 			&counters.Load{Site: "shop.test", Crawler: "@EvilBot", Label: "self-declared", Robots: sent}, 0, w.now),
 			"a crawler of the class self-declared sends 300 requests a minute to shop.test; 2.0 are usual"},
-		{flooded(Accident{Site: "a.hosting.test", pattern: "*.hosting.test", Problem: statusapi.Problem{Kind: Flood, Crawler: everybody, Now: 300}},
+		{flooded(statusapi.Problem{Kind: Flood, Sites: []string{"a.hosting.test"}, Pattern: "*.hosting.test", Crawler: everybody, Now: 300},
 			&counters.Load{Site: "a.hosting.test", Robots: sent}, 0, w.now),
 			"all robots together send 300 requests a minute to a[.]hosting[.]test; how many are usual is not known before six hours"},
-		{flooded(Accident{Site: "shop.test", peak: 300, more: 2, Problem: statusapi.Problem{Kind: Flood, Crawler: "GPTBot", Now: 200, Usual: 2}},
+		{flooded(statusapi.Problem{Kind: Flood, Sites: []string{"shop.test"}, Peak: 300, Crawler: "GPTBot", Now: 200, Usual: 2},
 			&counters.Load{Site: "shop.test", Crawler: "GPTBot", Label: "GPTBot", Robots: sent}, 3, w.now),
 			"GPTBot sent up to 300 requests a minute to shop.test, until " + formatTime(w.now.Truncate(time.Minute).Add(-2*time.Minute), w.now) +
-				"; 2.0 are usual (and 2 more)"},
+				"; 2.0 are usual"},
 	} {
-		n := w.newsOf(&newsItem{Accident: tt.a, open: true})
+		n := w.newsOf(tt.p, Begins)
 		if n.What != tt.want || strings.Contains(n.What+n.Advice, "evil.test") || strings.Contains(n.Advice, "evil") {
 			t.Errorf("%s\nadvice %s\nwant %s", n.What, n.Advice, tt.want)
 		}
-		if isNamed := tt.a.Site == "shop.test" || strings.HasPrefix(tt.a.Site, "*"); isNamed != (n.Pattern == "") || n.Fresh == isNamed {
-			t.Errorf("%s: pattern %q, fresh %v", tt.a.Site, n.Pattern, n.Fresh)
+		site := tt.p.Sites[0]
+		if isNamed := site == "shop.test" || strings.HasPrefix(site, "*"); isNamed != (n.Pattern == "") || n.Fresh == isNamed {
+			t.Errorf("%s: pattern %q, fresh %v", site, n.Pattern, n.Fresh)
 		}
-		if ended := w.newsOf(&newsItem{Accident: tt.a, told: true}); ended.State != Ends || ended.Advice != "" {
-			t.Errorf("the end: %s, %s", ended.State, ended.Advice)
+		if ended := w.newsOf(tt.p, Ends); ended.Advice != "" {
+			t.Errorf("the end: %s", ended.Advice)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (r *Reporter) refusedAt(scope statusapi.Scope) map[originID]uint64 {
 }
 
 // lostFiles has the accidents of the files that lost their rules.
-type lostFiles map[originID]Accident
+type lostFiles map[originID]statusapi.Problem
 
 func (a *Accidents) lostFiles() lostFiles {
 	a.mu.Lock()
@@ -78,7 +78,7 @@ func (a *Accidents) lostFiles() lostFiles {
 // be read now, or that of inForce.problem.
 func (l lostFiles) problem(p *inForce, now time.Time) statusapi.Problem {
 	if one, ok := l[p.id]; ok && !p.isUnread() {
-		return one.problem()
+		return one
 	}
 	return p.problem(now)
 }

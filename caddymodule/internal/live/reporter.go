@@ -75,8 +75,9 @@ type Handler struct {
 	Switches map[string]step.Switch
 	// Review returns what is wrong with the settings of steps under rules.
 	Review func(*judge.Rules) []statusapi.Problem
-	// Problems returns what is configured and does not run; it may be nil.
-	Problems func() []statusapi.Problem
+	// Problems returns what steps know of, and what is configured and does not run; it may be
+	// nil. See statusapi.Feature.
+	Problems func(monitored bool) []statusapi.Problem
 	// IsVerified reports whether the crawler with a name in the registry is verified by
 	// an address now.
 	IsVerified func(name string, addr netip.Addr) bool

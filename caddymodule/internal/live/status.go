@@ -152,10 +152,10 @@ type siteStates map[string]*siteState
 
 // at returns the state of a site, and adds it if there is none.
 func (s siteStates) at(site string) *siteState {
-	state := s[siteName(site)]
+	state := s[statusapi.SiteName(site)]
 	if state == nil {
 		state = new(siteState)
-		s[siteName(site)] = state
+		s[statusapi.SiteName(site)] = state
 	}
 	return state
 }

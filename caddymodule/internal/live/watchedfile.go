@@ -187,17 +187,18 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 const acceptAdvice = "If this is on purpose, send POST /robots/refresh?accept=on to the admin API; otherwise the warning ends after 7 days."
 
 // accidents returns the accidents of the file.
-func (f *watchedFile) accidents() (list []Accident) {
-	one := Accident{Site: f.Sites[0], sites: append([]string{f.Host}, f.Sites...), Problem: statusapi.Problem{
+func (f *watchedFile) accidents() (list []statusapi.Problem) {
+	one := statusapi.Problem{
 		Severity: statusapi.Severe, Subject: f.Subject, Before: f.Before.Rules, Now: f.Now.Rules, Since: timeOf(f.Since),
-	}}
+		Sites: append([]string{f.Sites[0], f.Host}, f.Sites...),
+	}
 	if f.Invented && counters.IsHostName(f.Host) {
-		one.Site, one.pattern = f.Host, f.Sites[0]
+		one.Sites[0], one.Pattern, one.Tenant = f.Host, f.Sites[0], true
 	}
 	if f.Lost != "" {
 		lost := one
 		lost.Kind, lost.Cause, lost.Message = RulesLost, f.Lost, f.Message
-		lost.plain = fmt.Sprintf("robots.txt of %s lost %d of %s (%s)", f.Subject, max(0, f.Before.Rules-f.Now.Rules), quantity(f.Before.Rules, "rule"),
+		lost.Plain = fmt.Sprintf("robots.txt of %s lost %d of %s (%s)", f.Subject, max(0, f.Before.Rules-f.Now.Rules), quantity(f.Before.Rules, "rule"),
 			strings.ReplaceAll(f.Lost, "_", " "))
 		lost.Advice = strings.TrimSpace("If that was a mistake, put the file back. " + f.Advice + " " + acceptAdvice)
 		list = append(list, lost)

@@ -2,15 +2,12 @@ package metrics
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 var (
-	accidentCount = NewDesc("accidents", "Accidents of now, by kind, without shedding.", "kind")
-	sheddingCount = NewDesc("shedding", "Sites that are busy now, so that shed refuses crawlers.")
+	accidentCount = NewDesc("accidents", "Accidents of now, by kind.", "kind")
 
-	accidents = NewLive(prometheus.GaugeValue, sendAccidents, accidentCount, sheddingCount)
+	accidents = NewLive(prometheus.GaugeValue, sendAccidents, accidentCount)
 )
 
 // ReportAccidents reports how many accidents of each kind there are, until stop is
@@ -23,10 +20,6 @@ func ReportAccidents(count func() map[string]int) (stop func()) {
 func sendAccidents(reports []*func() map[string]int, send Sender) {
 	for _, report := range reports {
 		for kind, n := range (*report)() {
-			if kind == statusapi.Busy { // has a metric of its own, because it may be usual at a site
-				send(sheddingCount, float64(n))
-				continue
-			}
 			send(accidentCount, float64(n), kind)
 		}
 	}

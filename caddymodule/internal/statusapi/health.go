@@ -51,7 +51,7 @@ type Action struct {
 type Problem struct {
 	Severity string `json:"severity"`
 	// mistake, no_rules, monitor, robots_txt, policy, fleet, list, dns, memory, persist, mode, handlers, probe, impostors, search_partly,
-	// busy, registry, challenge, challenge_broken or notify, or an accident: fleet_lost, rules_lost, search_shut_out, search_refused, flood or shedding
+	// busy, registry, challenge, challenge_broken or notify, or that of an accident
 	Kind    string `json:"kind"`
 	Subject string `json:"subject"` // the host, URL, file or the like that has the problem
 	// such as "robots.txt of shop.example.com could not be fetched for 12 minutes; the copy of 14:02 is in force"
@@ -65,17 +65,40 @@ type Problem struct {
 	Line    int    `json:"line"`   // the line of robots.txt that is to blame, or 0
 	Tenant  bool   `json:"tenant"` // it is about the file of a host that only a pattern names, and not of all of them
 
-	// What Actions are about: sites, or hosts of a pattern, all sites without; and of too many requests, the folder, and the
-	// usual number in a minute.
-	Sites  []string `json:"-"`
-	Folder string   `json:"-"`
-	Usual  float64  `json:"-"`
+	// Whose reports have it, and what Actions are about: sites, or hosts that only a pattern names, the main one first; all sites
+	// without. Pattern is that which the first one matches.
+	Sites   []string `json:"-"`
+	Pattern string   `json:"-"`
+	// Of too many requests: the folder, and the usual number in a minute.
+	Folder string  `json:"-"`
+	Usual  float64 `json:"-"`
 
-	// Of accidents: how much is as it should be, and the number that says how bad it is.
+	// Of accidents. Cause, Crawler and Sites have only fixed words, names of the registry, and what the operator named, so that they
+	// may be arguments of a command.
 
-	Before int `json:"-"` // rules in the file; of `search_refused`: served requests; of `flood`: the usual requests in a minute; of `strangers`: clients that passed
-	Now    int `json:"-"` // rules, refused requests, requests or addresses in a minute; of `shedding`: requests that wait
+	Cause  string `json:"-"` // of `rules_lost`: missing, not_robots, empty, nuls, forbidden, redirected or shrunk; of `fleet_lost`: the server
+	Plain  string `json:"-"` // Message without text of clients or of a robots.txt; "" for Message
+	Before int    `json:"-"` // how much is as it should be: rules in the file; of `search_refused`: served requests; of `flood`: the usual requests in a minute; of `strangers`: clients that passed
+	Now    int    `json:"-"` // how bad it is: rules, refused requests, requests or addresses in a minute; of `shedding`: requests that wait
+	Peak   int    `json:"-"` // of a flood: the largest Now
 }
+
+// accidents are the kinds of accidents, with what each is. They change only while the program starts.
+var accidents = make(map[string]string)
+
+// NewAccident returns a Problem.Kind of problems that are told: by an event, a message and a
+// metric. when says when one begins and ends. Call it while the program starts.
+func NewAccident(kind, when string) string {
+	accidents[kind] = when
+	return kind
+}
+
+// Accidents returns the kinds of accidents, with when each begins and ends. The caller must not
+// change it.
+func Accidents() map[string]string { return accidents }
+
+// IsAccident reports whether the problem is one of those kinds.
+func (p *Problem) IsAccident() bool { return accidents[p.Kind] != "" }
 
 // Memory has the sizes of the app's data, and their limits.
 type Memory struct {

@@ -11,6 +11,14 @@ import (
 // AnySite is the name of the site that serves all hosts that no other site names.
 const AnySite = "*"
 
+// SiteName returns the name of a site for people.
+func SiteName(site string) string {
+	if site == AnySite {
+		return "this server"
+	}
+	return site
+}
+
 // Scope is a set of sites and hosts. The zero value is empty.
 //
 // The name of a site is a host in lower case, a pattern such as *.example.com, or

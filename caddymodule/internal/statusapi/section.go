@@ -11,23 +11,15 @@ type Section = section.Section
 // Column is a column of a Section.
 type Column = section.Column
 
-// Kinds of accidents of features.
-const (
-	Busy      = "shedding"   // a server is busy
-	FleetLost = "fleet_lost" // servers can't share what they count
-	Strangers = "strangers"  // many addresses request pages, and nothing else
-)
-
 // Feature is a feature of a robots handler, as reports see it. Its methods are safe for
 // concurrent use. monitored says that the handler refuses nothing.
 type Feature interface {
 	// View returns the section of the handler, one without a title for none. It has no column
 	// for the handler's sites.
 	View(monitored bool) Section
-	// Accidents returns what is an accident now, with Kind, Severity, Message, Advice,
-	// Since, Crawler and Now. Messages begin behind the name of the site, such as "is busy",
-	// unless Sites has all sites that it is about.
-	Accidents(monitored bool) []Problem
+	// Problems returns what is wrong now. Without Sites it is about all sites of the handler,
+	// and without Subject about the first of them.
+	Problems(monitored bool) []Problem
 	// Explain says what the feature may still do with a request that is let through, such as
 	// "refused while the server is busy"; "" for nothing. It changes nothing, and is also
 	// called where the feature is not set up.

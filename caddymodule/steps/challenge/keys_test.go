@@ -126,11 +126,11 @@ func TestDamagedKeys(t *testing.T) {
 				t.Errorf("%q, %d: no key", text, i)
 			}
 			c := &Challenge{check: New(k.memory, Config{}, handlerKey)}
-			if n := len(c.Problems()); n == 1 != damaged {
+			if n := len(c.faults()); n == 1 != damaged {
 				t.Errorf("%q, %d: %d problems", text, i, n)
 			}
 			k.memory.damaged.Store(clock.Now().Add(-25 * time.Hour).Unix())
-			if n := len(c.Problems()); n != 0 {
+			if n := len(c.faults()); n != 0 {
 				t.Errorf("%q, %d: %d problems after a day", text, i, n)
 			}
 		}

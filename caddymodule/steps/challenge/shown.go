@@ -14,12 +14,15 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
+var stormed = statusapi.NewAccident("strangers", "Many addresses request pages of `challenge`, or others, and nothing else. "+
+	"It ends when they have been few for five minutes. With `challenge`, it is a note.")
+
 // held yields the storms that are held now, with the accident of each.
 func (c *Check) held() iter.Seq2[*Storm, step.Problem] {
 	return func(yield func(*Storm, step.Problem) bool) {
 		for s := range c.Storms {
 			since := time.Unix(int64(s.since.Load()), 0)
-			p := step.Problem{Severity: statusapi.Severe, Kind: statusapi.Strangers, Crawler: "all", Sites: []string{s.site()}, Since: &since}
+			p := step.Problem{Severity: statusapi.Severe, Kind: stormed, Crawler: "all", Sites: []string{s.site()}, Since: &since}
 			if s.IsOn(uint32(clock.Now().Unix()), nil) && !yield(s, p) {
 				return
 			}
@@ -36,8 +39,13 @@ func (s *Storm) String() string { return cmp.Or(s.Host, "this server") }
 // enforceAdvice says how a check that is only monitored begins.
 const enforceAdvice = "To hold them, take `mode monitor` out of the block `robots`: the check then begins at once."
 
-// Accidents implements step.Feature.
-func (c *Challenge) Accidents(monitored bool) (list []step.Problem) {
+// Problems implements step.Feature.
+func (c *Challenge) Problems(monitored bool) []step.Problem {
+	return append(c.storms(monitored), c.faults()...)
+}
+
+// storms returns the storms of now.
+func (c *Challenge) storms(monitored bool) (list []step.Problem) {
 	for s, p := range c.check.held() {
 		asked, passed := int(s.asked.Load()), int(s.passed.Load())
 		who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.check.Name,
@@ -96,8 +104,8 @@ func (c *cohorts) String() string {
 // leastWaiting is how many addresses show that the check's cookie does not come back.
 const leastWaiting = 20
 
-// Problems implements step.Troubled.
-func (c *Challenge) Problems() (list []step.Problem) {
+// faults returns what keeps the check from working as it should.
+func (c *Challenge) faults() (list []step.Problem) {
 	if failed := c.check.memory.keysFailed.Load(); failed != nil && *failed != nil {
 		list = append(list, step.Problem{
 			Severity: statusapi.Warning, Kind: "challenge",

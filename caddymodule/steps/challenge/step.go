@@ -335,6 +335,5 @@ var (
 	_ step.Ender         = (*Challenge)(nil)
 	_ step.Recorder      = (*Challenge)(nil)
 	_ step.Fitter        = (*Challenge)(nil)
-	_ step.Troubled      = (*Challenge)(nil)
 	_ step.Feature       = (*Challenge)(nil)
 )

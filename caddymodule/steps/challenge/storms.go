@@ -140,8 +140,8 @@ func (s *Storm) stormed() (patterns []string, userAgent string) {
 	return fold(targets), userAgent
 }
 
-// Accidents implements step.Feature.
-func (s *Storms) Accidents(monitored bool) (list []step.Problem) {
+// Problems implements step.Feature.
+func (s *Storms) Problems(monitored bool) (list []step.Problem) {
 	for storm, p := range s.check.held() {
 		patterns, agent := storm.stormed()
 		paths := strings.Join(patterns, " ")

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
@@ -63,9 +62,6 @@ func (r *redis) sites() (sites []string, newest *Fleet) {
 	slices.Sort(sites)
 	return slices.Compact(sites), newest
 }
-
-// address returns the addresses, without credentials.
-func (r *redis) address() string { return strings.Join(r.config.InitAddress, ", ") }
 
 // Close closes the connection.
 func (r *redis) Close() error {

@@ -51,25 +51,20 @@ func (*Fleet) Explain(*judge.Request, *judge.Decision) string { return "" }
 // lostFor is how long Redis does not answer before that is an accident.
 const lostFor = 10 * time.Second
 
-// Accidents implements step.Feature: one of the steps with a connection tells for all.
-func (f *Fleet) Accidents(bool) []step.Problem {
+var fleetLost = statusapi.NewAccident("fleet_lost",
+	"The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It ends when Redis answers.")
+
+// Problems implements step.Feature: one of the steps with a connection tells for all.
+func (f *Fleet) Problems(bool) []step.Problem {
 	since, trouble := f.redis.state(time.Now())
 	sites, teller := f.redis.sites()
-	if trouble == "" || time.Since(since) < lostFor || teller != f || len(sites) == 0 {
+	if trouble == "" || teller != f || len(sites) == 0 {
 		return nil
 	}
 	name, _ := os.Hostname()
-	return []step.Problem{{Severity: statusapi.Severe, Kind: statusapi.FleetLost, Message: name + ": " + trouble, Advice: advice, Since: &since,
-		Sites: sites}}
-}
-
-// problems returns the problems of all connections.
-func problems() (list []step.Problem) {
-	for _, r := range connections.Values() {
-		if since, trouble := r.state(time.Now()); trouble != "" {
-			list = append(list, step.Problem{Severity: statusapi.Severe, Kind: "fleet", Subject: r.address(), Message: trouble, Advice: advice,
-				Since: new(since.UTC())})
-		}
+	p := step.Problem{Severity: statusapi.Severe, Kind: "fleet", Message: name + ": " + trouble, Advice: advice, Since: &since, Sites: sites, Cause: name}
+	if time.Since(since) >= lostFor {
+		p.Kind = fleetLost
 	}
-	return list
+	return []step.Problem{p}
 }

@@ -19,7 +19,6 @@ import (
 
 func init() {
 	caddy.RegisterModule(new(Fleet))
-	step.ReportProblems(problems)
 }
 
 // Bounds of Fleet. Requests wait for as long as the deadline.

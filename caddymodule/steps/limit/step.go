@@ -209,8 +209,8 @@ func (*Limits) End(x *step.Exchange) { requests.Of(x).Reset() }
 // View implements step.Feature.
 func (*Limits) View(bool) (none step.Section) { return none }
 
-// Accidents implements step.Feature.
-func (*Limits) Accidents(bool) []step.Problem { return nil }
+// Problems implements step.Feature.
+func (*Limits) Problems(bool) []step.Problem { return nil }
 
 // Explain implements step.Feature.
 func (l *Limits) Explain(r *judge.Request, d *judge.Decision) string {

@@ -44,13 +44,16 @@ func (*Shed) Explain(r *judge.Request, d *judge.Decision) string {
 	return fmt.Sprintf("refused while the server is busy, step %d of %d: %s", step+1, len(Steps), Steps[step])
 }
 
-// Accidents implements step.Feature.
-func (s *Shed) Accidents(monitored bool) []statusapi.Problem {
+var busy = statusapi.NewAccident("shedding", "The server is busy, so that `shed` refuses crawlers.")
+
+// Problems implements step.Feature.
+func (s *Shed) Problems(monitored bool) []statusapi.Problem {
 	state, are := s.state(monitored)
 	if state.Since.IsZero() {
 		return nil
 	}
-	p := statusapi.Problem{Severity: statusapi.Warning, Kind: statusapi.Busy, Crawler: "all", Message: "is busy", Since: &state.Since, Now: state.InFlight,
+	name := statusapi.SiteName(s.hosts()[0])
+	p := statusapi.Problem{Severity: statusapi.Warning, Kind: busy, Crawler: "all", Message: name + " is busy", Since: &state.Since, Now: state.InFlight,
 		Advice: "A Crawl-delay slows down the robots that come most, and a `deny` in `policy` stops them, if they name themselves."}
 	if state.InFlight > 0 {
 		p.Message += fmt.Sprintf(", with %s that wait for an answer", words.Plural(state.InFlight, "request", "requests"))
@@ -59,8 +62,8 @@ func (s *Shed) Accidents(monitored bool) []statusapi.Problem {
 	case state.Few:
 		p.Crawler = ""
 		p.Advice = "With `challenge`, browsers show once that they are browsers, without a click, while strangers storm."
-		p.Message = fmt.Sprintf("is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
-			state.All-state.Robots, words.Plural(state.All, "request", "requests"))
+		p.Message = fmt.Sprintf("%s is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
+			name, state.All-state.Robots, words.Plural(state.All, "request", "requests"))
 	case len(state.Refused) > 0:
 		p.Message += "; these robots " + are + " refused: " + strings.Join(state.Refused, ", ")
 	}

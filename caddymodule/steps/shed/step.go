@@ -50,6 +50,7 @@ type Shed struct {
 
 	place *judge.Place
 	load  func() *Load
+	hosts func() []string
 	shared.User
 }
 
@@ -101,6 +102,7 @@ func (s *Shed) Join(site step.Site) error {
 	s.place = &judge.Place{Layer: Layer, Text: "shed"}
 	s.place.File, s.place.Line = site.File, site.Line
 	loads := shared.Use(&s.User, "shed", func() *sync.Map { return new(sync.Map) })
+	s.hosts = site.Hosts
 	s.load = sync.OnceValue(func() *Load {
 		load, _ := loads.LoadOrStore(fmt.Sprint(site.Key(), " ", s.InFlight), New(s.InFlight))
 		return load.(*Load)

@@ -33,8 +33,8 @@ func (v *Verify) View(bool) step.Section {
 	}
 }
 
-// Accidents implements step.Feature.
-func (*Verify) Accidents(bool) []step.Problem { return nil }
+// Problems implements step.Feature: verifiers are those of several handlers.
+func (*Verify) Problems(bool) []step.Problem { return nil }
 
 // Explain implements step.Feature.
 func (*Verify) Explain(*judge.Request, *judge.Decision) string { return "" }
