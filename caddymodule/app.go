@@ -151,8 +151,6 @@ func (a *App) Start() error {
 	_, octets := a.ceiling.Usage()
 	a.counters.SetRoom(octets / hostsShare)
 	a.counters.Report()
-	a.report.Begin()
-	a.onStop(a.report.End)
 	a.started = true
 	background.Report(func(p background.Panic) {
 		a.log.Error("work in the background panicked, and goes on", zap.String("work", p.What), zap.String("panic", p.Value),

@@ -18,11 +18,10 @@ type Counters struct {
 	*counters.Counters
 	*Accidents
 
-	mu        sync.Mutex    // is not held while a file is used
-	reporters []*Reporter   // of the configurations in force: two during a load
-	stop      chan struct{} // nil before Start
-	running   background.Group
-	file      *persistFile // nil without one
+	mu      sync.Mutex    // is not held while a file is used
+	stop    chan struct{} // nil before Start
+	running background.Group
+	file    *persistFile // nil without one
 }
 
 // NewCounters returns counters without a file.

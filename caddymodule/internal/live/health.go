@@ -74,8 +74,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		}
 	}
 	health.Sections = r.sections(scope)
-	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.droppedProblems(scope),
-		r.mistakenProblems(scope), hosts.Problems(), places, r.monitorProblems(scope), r.handlerProblems(scope))...)
+	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.mistakenProblems(scope), hosts.Problems(), places, r.monitorProblems(scope), r.handlerProblems(scope))...)
 	health.Problems = append(health.Problems, r.claimProblems(scope, health.Problems)...)
 	if scope.All() {
 		r.addShared(health, now)

@@ -4,13 +4,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
-	"time"
-
-	"go.uber.org/zap"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -192,61 +187,3 @@ func (m *Modes) set(hosts []string, row *crawler.Crawler, query string) (*Modes,
 
 // own returns the hosts with a mode that was set for them.
 func (m *Modes) own() []string { return slices.Sorted(maps.Keys(m.byHost)) }
-
-// droppedFor is how long it is reported that a load dropped a mode.
-const droppedFor = 24 * time.Hour
-
-// Begin says that the reporter's configuration is in force from now on. It finds the modes
-// that were set for the one before, and that this one does not have.
-func (r *Reporter) Begin() {
-	c := r.app.Counters
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n := len(c.reporters); n > 0 {
-		r.dropped = r.droppedSince(c.reporters[n-1])
-	}
-	c.reporters = append(c.reporters, r)
-	if len(r.dropped) > 0 {
-		r.app.Log.Warn("the load of the configuration ended a mode that was set", zap.Strings("sites", r.dropped))
-	}
-}
-
-// End says that the reporter's configuration is no longer in force.
-func (r *Reporter) End() {
-	c := r.app.Counters
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.reporters = slices.DeleteFunc(c.reporters, func(o *Reporter) bool { return o == r })
-}
-
-// droppedSince returns the sites with a mode that was set for an earlier configuration, and is not
-// in force now.
-func (r *Reporter) droppedSince(before *Reporter) (sites []string) {
-	for _, old := range before.handlers() {
-		was := old.modes()
-		for _, site := range slices.Concat(old.Hosts, was.own()) {
-			i := slices.IndexFunc(r.handlers(), func(h *Handler) bool { return slices.Contains(h.Hosts, site) || h.ownsHost(site) })
-			if i < 0 || !was.isOverridden(site) || slices.Contains(sites, site) {
-				continue
-			}
-			if now := r.handlers()[i].modes(); now.At(site) != nil && !now.At(site).Same(was.At(site).bind(now.registry).Mode) {
-				sites = append(sites, site)
-			}
-		}
-	}
-	return sites
-}
-
-// droppedProblems says of which sites the load dropped a mode, until a mode is set again.
-func (r *Reporter) droppedProblems(scope statusapi.Scope) []statusapi.Problem {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	sites := slices.DeleteFunc(slices.Clone(r.dropped), func(site string) bool { return !scope.Site(site) })
-	if len(sites) == 0 || !r.modeSet.IsZero() || r.app.Now().Sub(r.began) > droppedFor {
-		return nil
-	}
-	p := warning("mode_dropped", sites[0], metrics.Clip(strings.Join(sites, ", "))+" had another mode until this load",
-		"Set the mode again, or write it into the configuration: the line `mode`, or for some hosts `host`.")
-	p.Severity, p.Since = statusapi.Remark, timeOf(r.began)
-	return []statusapi.Problem{p}
-}

@@ -88,9 +88,7 @@ type Handler struct {
 // Reporter implements statusapi.Reporter. Its methods are safe for concurrent use.
 type Reporter struct {
 	app      App
-	began    time.Time
 	handlers func() []*Handler // sorted by site
-	dropped  []string          // the sites of which the load ended a mode
 
 	mu      sync.Mutex
 	modeSet time.Time // when a mode was last set; zero if never
@@ -98,7 +96,7 @@ type Reporter struct {
 
 // New returns a Reporter.
 func New(app App) *Reporter {
-	return &Reporter{app: app, began: app.Now(), handlers: sync.OnceValue(func() []*Handler {
+	return &Reporter{app: app, handlers: sync.OnceValue(func() []*Handler {
 		list := app.Handlers()
 		slices.SortStableFunc(list, func(a, b *Handler) int { return slices.Compare(a.Hosts, b.Hosts) })
 		return list
