@@ -1,13 +1,11 @@
 package limits
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -51,14 +49,8 @@ type Limit struct {
 	// The same for each crawler. Default: no limit.
 	EachAtOnce int `json:"each_at_once,omitempty"`
 
-	// Purposes and crawlers that the limit does not hold. A name counts more than a purpose,
-	// and `except` more than `include`. Default: none.
+	// Purposes and crawlers that the limit does not hold. Default: none.
 	Except []string `json:"except,omitempty"`
-
-	// Of the purposes `search` and `ads`, their crawlers, and those of `except`, the ones that
-	// the limit holds. The verified ones share a budget of their own, and so do the others.
-	// Default: none.
-	Include []string `json:"include,omitempty"`
 
 	// The name of the configuration file that has the limit, and the line. Refusals
 	// are shown with these. Default: none.
@@ -92,29 +84,4 @@ func (l *Limit) check(all, each robots.RequestRate) error {
 		return fmt.Errorf("each_at_once %d limits nothing, because at_once %d is not more: give a lower number", l.EachAtOnce, l.AtOnce)
 	}
 	return nil
-}
-
-// CheckNames returns an error for a name in Except or Include that a registry does not have,
-// and for one to include that the limit holds anyway.
-func (l *Limit) CheckNames(registry *crawler.Registry) error {
-	err := cmp.Or(registry.CheckNames("except", l.Except...), registry.CheckNames("include", l.Include...))
-	if err != nil {
-		return err
-	}
-	for _, name := range l.Include {
-		of := []crawler.Purpose{crawler.Purpose(name)}
-		if !slices.Contains(registry.Purposes(), of[0]) {
-			of = registry.Lookup(name).Purposes
-		}
-		if !isSpared(of) && !slices.ContainsFunc(of, func(p crawler.Purpose) bool { return slices.Contains(l.Except, string(p)) }) {
-			return fmt.Errorf("include %s has no effect: "+
-				"without include, all crawlers are held but those of the purposes search and ads, and those of except", name)
-		}
-	}
-	return nil
-}
-
-// isSpared reports whether limits hold a crawler of some purposes only if they include it.
-func isSpared(purposes []crawler.Purpose) bool {
-	return slices.Contains(purposes, crawler.Search) || slices.Contains(purposes, crawler.Ads)
 }

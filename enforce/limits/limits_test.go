@@ -10,10 +10,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce"
-	"github.com/caddy-robots/caddy-robots/enforce/claim"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -66,13 +63,7 @@ func TestWhoALimitHolds(t *testing.T) {
 		{"POST of a user-triggered fetcher", none, judge.Settings{}, hour, http.MethodPost, fake.Chatgpt, "/archive/x", false},
 		{"search engine", star, judge.Settings{}, hour, "", fake.Googlebot, "/archive/x", false},
 		{"ads", star, judge.Settings{Strict: true}, hour, "", fake.Adsbot, "/archive/x", false},
-		{"search engine, included", star, judge.Settings{}, with(func(l *Limit) { l.Include = []string{"search"} }), "", fake.Googlebot, "/archive/x", true},
-		{"search engine, included by name", star, judge.Settings{}, with(func(l *Limit) { l.Include = []string{"Googlebot"} }), "", fake.Googlebot, "/archive/x", true},
-		{"other search engine", star, judge.Settings{}, with(func(l *Limit) { l.Include = []string{"Googlebot"} }), "", fake.Bingbot, "/archive/x", false},
-		{"ads, search included", star, judge.Settings{Strict: true}, with(func(l *Limit) { l.Include = []string{"search"} }), "", fake.Adsbot, "/archive/x", false},
-		{"search engine, excepted by name", star, judge.Settings{}, with(func(l *Limit) { l.Include, l.Except = []string{"search"}, []string{"Googlebot"} }), "", fake.Googlebot, "/archive/x", false},
 		{"excepted purpose", star, judge.Settings{}, with(func(l *Limit) { l.Except = []string{"seo"} }), "", ahrefs, "/archive/x", false},
-		{"excepted purpose, included name", star, judge.Settings{}, with(func(l *Limit) { l.Except, l.Include = []string{"seo"}, []string{"AhrefsBot"} }), "", ahrefs, "/archive/x", true},
 		{"excepted name", star, judge.Settings{}, with(func(l *Limit) { l.Except = []string{"AhrefsBot"} }), "", ahrefs, "/archive/x", false},
 		{"another than the excepted", star, judge.Settings{}, with(func(l *Limit) { l.Except = []string{"seo"} }), "", archive, "/archive/x", true},
 	} {
@@ -167,48 +158,21 @@ func TestLimitOfEachCrawler(t *testing.T) {
 	}
 }
 
-// Verified search engines that are included, the claims to be one of them, and all
-// other crawlers have a budget each. An impostor is one of the others.
-func TestPoolsOfALimit(t *testing.T) {
-	e := newSite(t, "", judge.Settings{}, Limit{All: "1/1m", Each: "1/2m", Include: []string{"search"}})
-	google, ahrefs := crawler.Builtin().Lookup("Googlebot"), crawler.Builtin().Lookup("AhrefsBot")
-	const all, each = 0, 2 // lines
-	pool := func(row *crawler.Crawler, state claim.State, n int) throttle.Key {
-		by := &judge.Subject{Agent: crawler.Agent{Crawler: row, Class: row.Class}, Claim: claim.Result{State: state}}
-		settings := e.Origins().RulesOf(fake.Home).Compiled()
-		l := &e.set.lines[n]
-		return l.key(new(judge.Request), settings, by, l.poolOf(by, settings.Registry))
-	}
-	others, verified, claims := pool(ahrefs, claim.NoMethod, all), pool(google, claim.Verified, all), pool(google, claim.Unverified, all)
-	if others == verified || others == claims || verified == claims {
-		t.Error("two of the pools are the same")
-	}
-	if pool(ahrefs, claim.Verified, all) != others || pool(google, claim.NoMethod, all) != claims || pool(google, claim.Impostor, all) != others {
-		t.Error("a crawler has the wrong pool")
-	}
-	if pool(ahrefs, claim.Verified, each) == pool(ahrefs, claim.Unverified, each) {
-		t.Error("a claim uses the budget of the verified crawler")
-	}
-}
-
 // atOnce is a Limit of requests at once.
 var atOnceLimit = Limit{Paths: []string{"/archive/"}, AtOnce: 2, EachAtOnce: 1}
 
 // A request that one budget refuses uses none of the others: those of several
 // limits, and that of the crawler's Crawl-delay.
 func TestRefusedRequestUsesNoBudget(t *testing.T) {
-	e := newSite(t, "User-agent: bingbot\nCrawl-delay: 100\n", judge.Settings{},
-		Limit{Each: "1/1h", Include: []string{"search"}}, Limit{Paths: []string{"/a"}, All: "1/1m", Include: []string{"search"}})
+	e := newSite(t, "User-agent: CCBot\nCrawl-delay: 100\n", judge.Settings{},
+		Limit{Each: "1/1h"}, Limit{Paths: []string{"/a"}, All: "1/1m"})
 	for i, tt := range []struct {
 		ua, target, rule string
 	}{
-		{fake.Bingbot, "/a", ""},
-		{fake.Googlebot, "/a", "limit /a: all 1/1m"},
-		{fake.Googlebot, "/", ""},                // the refusal has used nothing of each
-		{fake.Bingbot, "/b", "limit: each 1/1h"}, // it takes longest
-		{fake.Gptbot, "/a", ""},                  // another pool
+		{"CCBot/2.0", "/a", ""},
 		{ahrefs, "/a", "limit /a: all 1/1m"},
-		{ahrefs, "/", ""},
+		{ahrefs, "/", ""},                       // the refusal has used nothing of each
+		{"CCBot/2.0", "/b", "limit: each 1/1h"}, // it takes longest
 		{archive, "/", ""},
 		{archive, "/", "limit: each 1/1h"},
 	} {

@@ -14,10 +14,10 @@ import (
 // limit is a Limit with what requests need.
 type limit struct {
 	Limit
-	index int // in the Set
-	block func() block
-	pools atomic.Pointer[pools]
-	came  atomic.Int64 // when a crawler that nobody can invent came last, in nanoseconds since 1970
+	index  int // in the Set
+	block  func() block
+	spared atomic.Pointer[spared]
+	came   atomic.Int64 // when a crawler that nobody can invent came last, in nanoseconds since 1970
 }
 
 // block identifies a limit at its hosts: the host of Origin is the text of both.
@@ -57,7 +57,7 @@ func (l *limit) lines() ([]line, error) {
 	ofAll := l.place("all " + all.String())
 	list := []line{
 		{place: ofAll, rate: exactly(all, 1), per: all.Per},
-		{place: ofAll, rate: exactly(all, 2), per: all.Per, invented: true},
+		{place: ofAll, seed: 24, rate: exactly(all, 2), per: all.Per, invented: true},
 		{place: l.place("each " + each.String()), seed: 2, each: true, rate: exactly(each, 1), per: each.Per},
 		{place: l.place(fmt.Sprint("each_at_once ", l.EachAtOnce)), seed: 6, each: true, atOnce: l.EachAtOnce}, // before at_once: it says more than half of that
 		{place: l.place(fmt.Sprint("at_once ", l.AtOnce)), seed: 4, atOnce: l.AtOnce},
@@ -84,11 +84,11 @@ func exactly(rate robots.RequestRate, shares int) *throttle.Limits {
 	return throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate}, MaxDelay: rate.Per, Burst: burst, Exact: true})
 }
 
-// key returns the key of the budget, or of the requests at once, that a request of a pool
-// uses of a line. Like the budget of a crawler, the one of each crawler can be that of a
+// key returns the key of the budget, or of the requests at once, that a request uses of a
+// line. Like the budget of a crawler, the one of each crawler can be that of a
 // client's address. Clients that are verified do not share it with those that only claim to
 // be the crawler.
-func (l *line) key(r *judge.Request, settings *judge.Compiled, by *judge.Subject, of pool) throttle.Key {
+func (l *line) key(r *judge.Request, settings *judge.Compiled, by *judge.Subject) throttle.Key {
 	seed, block := l.seed, l.block()
 	if settings.ModeOf(r).Monitors(&by.Agent) {
 		seed++
@@ -97,5 +97,5 @@ func (l *line) key(r *judge.Request, settings *judge.Compiled, by *judge.Subject
 		k := throttle.KeyOf(block.Hash(seed+8*uint8(by.Claim.State), by.Agent.Name()))
 		return settings.AgentKey(r, &by.Agent, false, k.In(block.home))
 	}
-	return throttle.KeyOf(block.Hash(seed+8*uint8(of), "")).In(block.home)
+	return throttle.KeyOf(block.Hash(seed, "")).In(block.home)
 }

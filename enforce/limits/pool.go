@@ -1,65 +1,44 @@
 package limits
 
 import (
+	"slices"
+
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// pool says which crawlers share a budget of a limit. The numbers are in keys.
-type pool uint8
-
-const (
-	crawlers pool = iota
-	claims        // search engines and ads that are included, and not verified
-	verified      // search engines and ads that are included, and verified
-	invented      // crawlers with a name that anybody can invent
-	free          // those that the line does not hold
-)
-
-// pools are the pools of the crawlers of a registry that are not verified, by
+// spared says which crawlers of a registry a limit does not hold, by
 // crawler.Crawler.Index.
-type pools struct {
+type spared struct {
 	registry *crawler.Registry
-	of       []pool
+	rows     []bool
 }
 
-// poolsIn returns the pools of the crawlers of a registry.
-func (l *limit) poolsIn(registry *crawler.Registry) *pools {
-	if known := l.pools.Load(); known != nil && known.registry == registry {
-		return known
+// sparedIn returns the crawlers of a registry that the limit does not hold. A 429 slows
+// the whole host, so search engines and ads are among them.
+func (l *limit) sparedIn(registry *crawler.Registry) []bool {
+	if known := l.spared.Load(); known != nil && known.registry == registry {
+		return known.rows
 	}
-	all := &pools{registry: registry}
+	all := &spared{registry: registry}
 	for row := range registry.All() {
-		exceptName, exceptPurpose := judge.Lists(registry, l.Except, row)
-		includeName, includePurpose := judge.Lists(registry, l.Include, row)
-		of := crawlers
-		switch {
-		case exceptName, !includeName && exceptPurpose, isSpared(row.Purposes) && !includeName && !includePurpose:
-			of = free
-		case isSpared(row.Purposes):
-			of = claims
-		}
-		all.of = append(all.of, of)
+		byName, byPurpose := judge.Lists(registry, l.Except, row)
+		isEngine := slices.Contains(row.Purposes, crawler.Search) || slices.Contains(row.Purposes, crawler.Ads)
+		all.rows = append(all.rows, byName || byPurpose || isEngine)
 	}
-	l.pools.Store(all)
-	return all
+	l.spared.Store(all)
+	return all.rows
 }
 
-// poolOf returns the pool of a subject. An impostor is none of the crawlers of the registry.
-func (l *line) poolOf(s *judge.Subject, registry *crawler.Registry) (of pool) {
-	if row := s.Agent.Crawler; row != nil && s.Claim.State != claim.Impostor {
-		of = l.poolsIn(registry).of[row.Index()]
+// holds reports whether the line holds a subject. An impostor is none of the crawlers of
+// the registry.
+func (l *line) holds(s *judge.Subject, registry *crawler.Registry) bool {
+	row := s.Agent.Crawler
+	if row != nil && s.Claim.State != claim.Impostor && l.sparedIn(registry)[row.Index()] {
+		return false
 	}
-	switch {
-	case l.invented && of == crawlers && isInvented(&s.Agent):
-		return invented
-	case l.invented:
-		return free
-	case of == claims && s.Claim.State == claim.Verified:
-		return verified
-	}
-	return of
+	return !l.invented || isInvented(&s.Agent)
 }
 
 // isInvented reports whether anybody can invent the name of an agent: neither the registry

@@ -26,7 +26,7 @@ func (s *Set) Enter(q *Request, r *judge.Request, d *judge.Decision, uses []enfo
 	q.turns = s.turns
 	for h := range s.holds(r, d) {
 		by := d.At(h.subject)
-		key := h.key(r, d.Rules.Compiled(), by, h.of)
+		key := h.key(r, d.Rules.Compiled(), by)
 		switch {
 		case h.atOnce > 0:
 			if !q.take(h, key, by, r.Time.UnixNano()) {
@@ -38,7 +38,7 @@ func (s *Set) Enter(q *Request, r *judge.Request, d *judge.Decision, uses []enfo
 		case !h.invented || h.othersCame(r.Time):
 			uses = append(uses, enforce.Use{Use: throttle.Use{Key: key, Limits: h.rate}, Subject: h.subject, Why: Reason, Line: h.place})
 		}
-		if h.of == crawlers && !isInvented(&by.Agent) {
+		if !isInvented(&by.Agent) {
 			h.note(r.Time)
 		}
 	}

@@ -79,7 +79,6 @@ func (s *Set) Places() (list []*judge.Place) {
 type hold struct {
 	*line
 	subject int // for judge.Decision.At
-	of      pool
 }
 
 // holds returns the lines that hold a request that is let through, for each of its crawlers.
@@ -97,8 +96,7 @@ func (s *Set) holds(r *judge.Request, d *judge.Decision) iter.Seq[hold] {
 				if !by.Bound || at>>l.index&1 == 0 || len(l.Hosts) > 0 && !slices.Contains(l.Hosts, r.Origin.Host) {
 					continue
 				}
-				of := l.poolOf(by, settings.Registry)
-				if of != free && !yield(hold{l, subject, of}) {
+				if l.holds(by, settings.Registry) && !yield(hold{l, subject}) {
 					return
 				}
 			}
@@ -142,13 +140,12 @@ func (s *Set) Budgets(rules *judge.Rules, a *crawler.Agent, verifiable bool) (ke
 		l := &s.lines[i]
 		for _, state := range states {
 			by := &judge.Subject{Agent: *a, Claim: claim.Result{State: state}}
-			of := l.poolOf(by, settings.Registry)
 			switch {
-			case of == free || l.rate == nil:
+			case l.rate == nil || !l.holds(by, settings.Registry):
 			case l.each && (a.RunByAnyone() || settings.PerIP):
 				perAddr = true
 			default:
-				keys = append(keys, l.key(new(judge.Request), settings, by, of))
+				keys = append(keys, l.key(new(judge.Request), settings, by))
 			}
 		}
 	}

@@ -56,12 +56,12 @@ func TestInventedNamesGetHalf(t *testing.T) {
 	}
 }
 
-// Each pool of a limit is a budget of its own.
-func TestBudgetsOfPools(t *testing.T) {
-	e := newSite(t, fake.Site, judge.Settings{}, Limit{All: "1/1h", AtOnce: 2, Include: []string{"search"}})
+// Names that anybody can invent also use a budget of their own.
+func TestBudgetsOfALimit(t *testing.T) {
+	e := newSite(t, fake.Site, judge.Settings{}, Limit{All: "1/1h", AtOnce: 2})
 	rules, all := e.Origins().RulesOf(fake.Home), make(map[throttle.Key]bool)
 	for name, want := range map[string][2]int{ // without and with verification
-		"GPTBot": {1, 1}, "AhrefsBot": {1, 1}, "Googlebot": {1, 2}, "bingbot": {1, 2}, "MadeUpBot": {2, 2},
+		"GPTBot": {1, 1}, "AhrefsBot": {1, 1}, "Googlebot": {0, 0}, "MadeUpBot": {2, 2},
 	} {
 		a := e.Agent(name, nil)
 		for i, verifiable := range []bool{false, true} {
@@ -75,8 +75,8 @@ func TestBudgetsOfPools(t *testing.T) {
 			}
 		}
 	}
-	if len(all) != 4 {
-		t.Errorf("%d pools, want that of crawlers, of verified and of unverified search engines, and of invented names", len(all))
+	if len(all) != 2 {
+		t.Errorf("%d budgets, want that of crawlers, and of invented names", len(all))
 	}
 }
 

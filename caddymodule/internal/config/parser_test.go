@@ -49,7 +49,7 @@ func TestPolicyAndAnswerErrors(t *testing.T) {
 		"verify on":                                        "verify on: write verify alone",
 		"hidden /secret":                                   `unknown subdirective "hidden": this block has answer, `,
 		"limit /a 30/1m":                                   `limit: path pattern "30/1m" must start with / or *`,
-		"limit {\npolicy no-ai\n}":                         `unknown subdirective "policy": this block has all, at_once, each, each_at_once, except, hosts, include, at Testfile:3`,
+		"limit {\npolicy no-ai\n}":                         `unknown subdirective "policy": this block has all, at_once, each, each_at_once, except, hosts, at Testfile:3`,
 		"challenge /x 20/1m":                               `challenge: path pattern "20/1m" must start with / or *`,
 		"shed in_flight 64":                                `shed: unexpected "in_flight": it takes its options in a block`,
 		"crawler Foo verify dns x.test":                    "crawler takes one value, not 4",

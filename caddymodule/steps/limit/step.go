@@ -40,9 +40,9 @@ func init() {
 //
 // One of `all`, `each`, `at_once` and `each_at_once` is needed. A request over the limit
 // gets 429 and uses no other budget. The limit holds crawlers that a group applies to, or
-// that the group for `*` would apply to if there were one. Search engines and ads are held
-// only with `include`, because a 429 slows the whole host. All hosts of a site block share
-// the budgets, and in a `fleet` all servers those of `all` and `each`.
+// that the group for `*` would apply to if there were one, but no search engines and ads,
+// because a 429 slows the whole host. All hosts of a site block share the budgets, and in a
+// `fleet` all servers those of `all` and `each`.
 type Limits struct {
 	// The limits.
 	Limits []limits.Limit `json:"limits"`
@@ -73,7 +73,6 @@ func (*Limits) Info() step.Info {
 //		each_at_once <number>
 //		hosts        <hosts...>
 //		except       <purposes and crawlers...>
-//		include      <purposes and crawlers...>
 //	}
 func (l *Limits) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
@@ -93,7 +92,7 @@ func (l *Limits) unmarshal(d *caddyfile.Dispenser) error {
 	err := p.Block(lines.Table{
 		"all": lines.Text(&one.All), "each": lines.Text(&one.Each),
 		"at_once": lines.Number(&one.AtOnce, limits.MaxAtOnce), "each_at_once": lines.Number(&one.EachAtOnce, limits.MaxAtOnce),
-		"hosts": lines.List(&one.Hosts), "except": lines.List(&one.Except), "include": lines.List(&one.Include),
+		"hosts": lines.List(&one.Hosts), "except": lines.List(&one.Except),
 	}, nil)
 	if err != nil {
 		return err
@@ -121,7 +120,7 @@ func (l *Limits) compile(hosts func() []string, turns *limits.Turns) (err error)
 // CheckNames implements step.Named.
 func (l *Limits) CheckNames(registry *crawler.Registry) error {
 	for i := range l.Limits {
-		err := lines.About("limit:", l.Limits[i].CheckNames(registry))
+		err := lines.About("limit:", registry.CheckNames("except", l.Limits[i].Except...))
 		if err != nil && i < len(l.heads) {
 			err = lines.Place(l.heads[i], err)
 		}
