@@ -17,30 +17,14 @@ import (
 // maxPath is the largest number of octets of a path.
 const maxPath = 2048
 
-// check checks each statement, and whether statements contradict each other.
+// check checks each statement of its own, and the paths of `deny` and `hidden` together.
 func (c *compiler) check() {
-	p := &c.given
-	for _, s := range p.Presets {
+	for _, s := range c.given.Presets {
 		if _, ok := presets[s.Name]; !ok {
 			c.errorf(s.Line, "unknown preset %q (the presets are %s)%s", s.Name, strings.Join(PresetNames(), " and "),
 				suggestion(s.Name, PresetNames()))
 		}
 	}
-	c.checkDeny()
-	c.checkPreferences("signal", c.policy.Signal, preference.ContentSignal)
-	c.checkPreferences("usage", c.policy.Usage, preference.ContentUsage)
-	for _, l := range p.License {
-		u, err := url.Parse(l.URL)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(l.URL, " \t\r\n#") {
-			c.errorf(l.Line, "license %q must be an absolute http or https URL without white space and #", l.URL)
-		}
-	}
-	for _, h := range p.Hidden {
-		c.checkPath("hidden", h.Path, h.Line)
-	}
-}
-
-func (c *compiler) checkDeny() {
 	for _, d := range c.given.Deny {
 		if len(d.Crawlers) == 0 {
 			c.errorf(d.Line,
@@ -54,12 +38,22 @@ func (c *compiler) checkDeny() {
 			c.checkName("deny", name, d.Line, true)
 		}
 	}
+	c.checkPreferences("signal", c.policy.Signal, preference.ContentSignal)
+	c.checkPreferences("usage", c.policy.Usage, preference.ContentUsage)
+	for _, l := range c.given.License {
+		u, err := url.Parse(l.URL)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(l.URL, " \t\r\n#") {
+			c.errorf(l.Line, "license %q must be an absolute http or https URL without white space and #", l.URL)
+		}
+	}
+	for _, h := range c.given.Hidden {
+		c.checkPath("hidden", h.Path, h.Line)
+	}
 }
 
-// checkCovered makes the checks that need the whole policy: whether each
-// `allow` has an effect, and whether crawlers that are named have their own
-// group.
-func (c *compiler) checkCovered() {
+// checkCovers checks whether each `allow` has an effect, and whether crawlers that a
+// `deny` names have their own group.
+func (c *compiler) checkCovers() {
 	for _, a := range c.policy.Allow {
 		if len(a.Crawlers) == 0 {
 			c.errorf(a.Line, "allow names no crawler")
@@ -69,25 +63,18 @@ func (c *compiler) checkCovered() {
 				continue
 			}
 			row := c.registry.Lookup(name)
-			purposeDenied := false
-			for _, d := range c.policy.Deny {
-				byName, byPurpose := judge.Lists(c.registry, d.Crawlers, row)
-				if byName {
-					c.errorf(a.Line, "allow %s contradicts deny %s%s", name, name, atLine(d.Line))
-				}
-				purposeDenied = purposeDenied || byName || byPurpose
-			}
-			if !purposeDenied {
+			switch cv := &c.covers[row.Index()]; {
+			case cv.named.any():
+				c.errorf(a.Line, "allow %s contradicts deny %s%s", name, name, atLine(cv.named.line))
+			case !cv.byPurpose:
 				c.errorf(a.Line, "allow %s has no effect: its purpose, %s, is not denied", name, strings.Join(words.Strings(row.Purposes), ", "))
 			}
 		}
 	}
-	for _, cv := range c.covers {
-		if cv == nil || !cv.named.any {
-			continue
-		}
-		if owner := c.owner(cv.crawler); owner != cv.crawler {
-			c.errorf(cv.named.line, "%s obeys the group of %s and has none of its own: write %s instead", cv.crawler.Name, owner.Name, owner.Name)
+	for row := range c.registry.All() {
+		named := &c.covers[row.Index()].named
+		if owner := c.owner(row); named.any() && owner != row {
+			c.errorf(named.line, "%s obeys the group of %s and has none of its own: write %s instead", row.Name, owner.Name, owner.Name)
 		}
 	}
 }

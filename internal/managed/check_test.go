@@ -87,11 +87,11 @@ func TestPresets(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, cv := range l.covers {
-			if cv == nil {
+			if !cv.both.any() {
 				continue
 			}
 			row := l.registry.At(i)
-			if slices.Contains(row.Purposes, crawler.Search) || !cv.both.all || cv.named.any || cv.both.line != 2 {
+			if slices.Contains(row.Purposes, crawler.Search) || !cv.both.all || cv.named.any() || cv.both.line != 2 {
 				t.Errorf("%s: %s: %+v", name, row.Name, cv)
 			}
 			tokens = append(tokens, row.Name)

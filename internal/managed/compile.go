@@ -17,31 +17,27 @@ import (
 type Lines struct {
 	policy   Policy // without presets
 	registry *crawler.Registry
-	covers   []*cover                      // by crawler.Crawler.Index; nil if the policy does not apply to it
+	covers   []cover                       // by crawler.Crawler.Index
 	byFirst  map[string][]*crawler.Crawler // by the first token of the crawlers, in lower case
 }
 
 // cover has the statements of a policy for one crawler: those with its name,
-// and those with its name or its purpose. If a site's file has a group for the
-// crawler, only statements with its name count.
+// and those with its name or, unless an `allow` names it, its purpose. If a site's file has
+// a group for the crawler, only statements with its name count.
 type cover struct {
-	crawler     *crawler.Crawler
 	named, both terms
+	byPurpose   bool // there is a statement with its purpose
 }
 
 // terms are the combined statements for a crawler.
 type terms struct {
-	line  int    // of the first statement, or of the one that denies the whole site
-	all   bool   // the whole site is denied
-	paths []path // denied paths
-	any   bool   // there is a statement
+	line  int           // of the first statement, or of the one that denies the whole site
+	all   bool          // the whole site is denied
+	paths []robots.Rule // denied paths, with the lines of their statements
 }
 
-// path is a path that a statement denies.
-type path struct {
-	pattern string
-	line    int
-}
+// any reports whether there is a statement.
+func (t *terms) any() bool { return t.all || len(t.paths) > 0 }
 
 // A StatementError is an error in one statement of a policy.
 type StatementError struct {
@@ -65,15 +61,15 @@ func (e *StatementError) Error() string {
 // StatementError.UnknownName), Compile also returns Lines, which ignore these
 // names. With any other error, it returns nil in place of Lines.
 func (p Policy) Compile(registry *crawler.Registry) (*Lines, error) {
-	l := &Lines{policy: p.expand(), registry: registry, covers: make([]*cover, registry.Len()), byFirst: map[string][]*crawler.Crawler{}}
+	l := &Lines{policy: p.expand(), registry: registry, byFirst: map[string][]*crawler.Crawler{}}
 	c := &compiler{Lines: l, given: p}
 	c.check()
 	for row := range registry.All() {
 		key := strings.ToLower(first(row))
 		l.byFirst[key] = append(l.byFirst[key], row)
+		l.covers = append(l.covers, l.cover(row))
 	}
-	c.cover()
-	c.checkCovered()
+	c.checkCovers()
 	switch {
 	case c.wrong != nil:
 		return nil, c.wrong
@@ -113,39 +109,37 @@ func (p *Policy) ContentUsage() string {
 	return join(p.expand().Usage)
 }
 
-// cover finds the statements for each crawler. It skips unknown names.
-func (c *compiler) cover() {
-	for row := range c.registry.All() {
-		cv := cover{crawler: row}
-		for _, d := range c.policy.Deny {
-			byName, byPurpose := judge.Lists(c.registry, d.Crawlers, row)
-			if byName {
-				cv.named.addDeny(d)
-			}
-			if byName || byPurpose && !c.excepted(row) {
-				cv.both.addDeny(d)
-			}
+// cover returns the statements for a crawler. It skips unknown names.
+func (l *Lines) cover(row *crawler.Crawler) (cv cover) {
+	isAllowed := slices.ContainsFunc(l.policy.Allow, func(a Allow) bool {
+		byName, _ := judge.Lists(l.registry, a.Crawlers, row)
+		return byName
+	})
+	for _, d := range l.policy.Deny {
+		byName, byPurpose := judge.Lists(l.registry, d.Crawlers, row)
+		cv.byPurpose = cv.byPurpose || byPurpose
+		if byName {
+			cv.named.addDeny(d)
 		}
-		if cv.both.any {
-			c.covers[row.Index()] = &cv
+		if byName || byPurpose && !isAllowed {
+			cv.both.addDeny(d)
 		}
 	}
+	return cv
 }
 
 // addDeny adds a Deny. It removes each `*` at the end of a path: a rule applies
 // to all paths that start with its path, and parsers that do not support `*`
 // would not match it.
 func (t *terms) addDeny(d Deny) {
-	if !t.any {
-		t.any, t.line = true, d.Line
-	}
-	if len(d.Paths) == 0 && !t.all {
-		t.all, t.line = true, d.Line
+	isWhole := len(d.Paths) == 0 && !t.all
+	if isWhole || !t.any() {
+		t.all, t.line = t.all || isWhole, d.Line
 	}
 	for _, p := range d.Paths {
 		pattern := cmp.Or(strings.TrimRight(p, "*"), "/")
-		if !slices.ContainsFunc(t.paths, func(o path) bool { return o.pattern == pattern }) {
-			t.paths = append(t.paths, path{pattern, d.Line})
+		if !slices.ContainsFunc(t.paths, func(o robots.Rule) bool { return o.Pattern == pattern }) {
+			t.paths = append(t.paths, robots.Rule{Pattern: pattern, Line: d.Line})
 		}
 	}
 }
@@ -162,12 +156,4 @@ func (c *compiler) errorf(line int, format string, args ...any) {
 	if c.wrong == nil {
 		c.wrong = &StatementError{Line: line, Message: fmt.Sprintf(format, args...)}
 	}
-}
-
-// excepted reports whether an `allow` names the crawler.
-func (c *compiler) excepted(row *crawler.Crawler) bool {
-	return slices.ContainsFunc(c.policy.Allow, func(a Allow) bool {
-		byName, _ := judge.Lists(c.registry, a.Crawlers, row)
-		return byName
-	})
 }

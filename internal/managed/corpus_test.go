@@ -135,14 +135,14 @@ func (c *comparison) lint(site []byte) {
 func (c *comparison) insiders() {
 	for row := range c.lines.registry.All() {
 		cv := c.lines.covers[row.Index()]
-		if cv == nil || c.lines.owner(row) != row {
+		if c.lines.owner(row) != row {
 			continue
 		}
 		says := cv.both
 		if c.lines.ownGroup(c.before, row) != nil {
 			says = cv.named
 		}
-		if !says.any {
+		if !says.any() {
 			continue
 		}
 		for _, t := range append(row.Tokens(), first(row)) {
@@ -153,8 +153,8 @@ func (c *comparison) insiders() {
 			c.Errorf("%s: %s is not denied", c.name, row.Name)
 		}
 		for _, p := range says.paths {
-			if v := g.Match(example(p.pattern)); v.Allowed && v.Rule().Pattern == "" {
-				c.Errorf("%s: %s is allowed %s", c.name, row.Name, example(p.pattern))
+			if v := g.Match(example(p.Pattern)); v.Allowed && v.Rule().Pattern == "" {
+				c.Errorf("%s: %s is allowed %s", c.name, row.Name, example(p.Pattern))
 			}
 		}
 	}

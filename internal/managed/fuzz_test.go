@@ -46,9 +46,9 @@ func FuzzMerge(f *testing.F) {
 			t.Fatalf("%d octets", len(m.Text()))
 		}
 		file := robots.Parse(m.Text(), robots.WithDialect(o.Dialect))
-		for _, cv := range l.covers {
-			if cv != nil && cv.named.all && file.Group(cv.crawler.Robots...).Match("/").Allowed {
-				t.Fatalf("%s is not denied:\n%q", cv.crawler.Name, m.Text())
+		for row := range l.registry.All() {
+			if l.covers[row.Index()].named.all && file.Group(row.Robots...).Match("/").Allowed {
+				t.Fatalf("%s is not denied:\n%q", row.Name, m.Text())
 			}
 		}
 		n2 := 0

@@ -1,7 +1,6 @@
 package managed
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -29,15 +28,6 @@ type group struct {
 	why     string // the text of the comment above the group; "" for the purposes
 }
 
-func (g *group) key() string {
-	var b strings.Builder
-	b.WriteString(g.why)
-	for _, e := range g.entries {
-		fmt.Fprintf(&b, "\n%s %d %d", e.text, e.layer, e.line)
-	}
-	return b.String()
-}
-
 // body builds the lines of a group.
 type body struct {
 	entries []entry
@@ -46,6 +36,37 @@ type body struct {
 
 func (b *body) add(text string, layer judge.Layer, line int) {
 	b.entries = append(b.entries, entry{text: text, origin: origin{layer, line}})
+}
+
+// copy copies a group of the site: its rules, its Noindex lines and, if paced is true, its
+// limits. It adds a Disallow without a path to a group without rules. Otherwise the group
+// would join the next one.
+func (b *body) copy(g *robots.Group, paced bool) {
+	b.rules(g)
+	if !slices.ContainsFunc(b.entries, func(e entry) bool {
+		return strings.HasPrefix(e.text, "Disallow:") || strings.HasPrefix(e.text, "Allow:")
+	}) {
+		b.add("Disallow:", judge.NoLayer, 0)
+	}
+	if paced {
+		b.pace(g)
+	}
+	for _, r := range g.NoindexRules() {
+		b.add(r.String(), judge.FileLayer, r.Line)
+	}
+}
+
+// pace copies the limits of a group of the site.
+func (b *body) pace(g *robots.Group) {
+	if delay, ok := g.CrawlDelay(); ok {
+		b.add("Crawl-delay: "+delay.String(), judge.FileLayer, delay.Line)
+	}
+	for _, r := range g.RequestRates() {
+		b.add("Request-rate: "+r.String(), judge.FileLayer, r.Line)
+	}
+	for _, v := range g.VisitTimes() {
+		b.add("Visit-time: "+v.Window.String(), judge.FileLayer, v.Line)
+	}
 }
 
 // rules copies the rules of a group of the site, but never `Allow: /`. Its only
@@ -65,47 +86,6 @@ func (b *body) rules(g *robots.Group) {
 		case all >= 0 && b.dialect != robots.RFC9309 && i > all:
 			continue
 		}
-		b.add(r.String(), judge.FileLayer, r.Line)
-	}
-}
-
-// copy copies a group of the site: its rules, its Noindex lines and, if paced is true,
-// its limits.
-func (b *body) copy(g *robots.Group, paced bool) {
-	b.rules(g)
-	b.close()
-	if paced {
-		b.pace(g)
-	}
-	b.rest(g)
-}
-
-// close adds a Disallow without a path to a group without rules. Otherwise the
-// group would join the next one.
-func (b *body) close() {
-	if !slices.ContainsFunc(b.entries, func(e entry) bool {
-		return strings.HasPrefix(e.text, "Disallow:") || strings.HasPrefix(e.text, "Allow:")
-	}) {
-		b.add("Disallow:", judge.NoLayer, 0)
-	}
-}
-
-// pace copies the limits of a group of the site.
-func (b *body) pace(g *robots.Group) {
-	if delay, ok := g.CrawlDelay(); ok {
-		b.add("Crawl-delay: "+delay.String(), judge.FileLayer, delay.Line)
-	}
-	for _, r := range g.RequestRates() {
-		b.add("Request-rate: "+r.String(), judge.FileLayer, r.Line)
-	}
-	for _, v := range g.VisitTimes() {
-		b.add("Visit-time: "+v.Window.String(), judge.FileLayer, v.Line)
-	}
-}
-
-// rest copies the Noindex lines of a group of the site.
-func (b *body) rest(g *robots.Group) {
-	for _, r := range g.NoindexRules() {
 		b.add(r.String(), judge.FileLayer, r.Line)
 	}
 }

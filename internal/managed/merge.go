@@ -2,6 +2,7 @@ package managed
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,6 +21,13 @@ type Merged struct {
 
 	text    []byte
 	origins []origin // by line, from 1
+}
+
+// Kept is a group of the site's file that stays as it is, though the policy names the purpose of
+// its crawlers.
+type Kept struct {
+	Crawlers []string
+	Line     int // of the site's file
 }
 
 // MergedIn returns the merge that made the file of rules, or nil if the file has
@@ -62,7 +70,11 @@ func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 	}
 	m := merger{Lines: l, settings: settings, site: readSite(file, settings.Dialect), file: robots.Parse(file, robots.WithDialect(settings.Dialect)),
 		replaced: map[string]bool{}, written: map[string]bool{}, groups: map[string]*group{}}
-	if rulesIn(m.file) > maxRules {
+	rules := 0
+	for _, g := range m.file.Groups() {
+		rules += g.RuleCount()
+	}
+	if rules > maxRules {
 		return nil, errTooMany
 	}
 	m.targets()
@@ -85,13 +97,6 @@ func (l *Lines) Merge(file []byte, settings *judge.Settings) (*Merged, error) {
 // group that it is in. A file of 500 KiB can have 27 million.
 const maxRules = 1_000_000
 
-func rulesIn(f *robots.File) (n int) {
-	for _, g := range f.Groups() {
-		n += g.RuleCount()
-	}
-	return n
-}
-
 // merger makes one merged file.
 type merger struct {
 	*Lines
@@ -103,7 +108,7 @@ type merger struct {
 	replaced map[string]bool // tokens of crawlers whose groups in the site's file become comments, in lower case
 	written  map[string]bool // tokens that have a new group with other rules, in lower case
 	order    []*group
-	groups   map[string]*group // by group.key
+	groups   map[string]*group // by their comments and lines
 	keeps    []Kept
 }
 
@@ -122,14 +127,14 @@ func (m *merger) targets() {
 	// Control-only tokens come last. Tools show a group by its first token, and
 	// control-only tokens arrive in no request.
 	list := map[bool][]target{} // by Crawler.ControlOnly
-	for _, cv := range m.covers {
-		if cv == nil {
+	for c := range m.registry.All() {
+		cv := &m.covers[c.Index()]
+		if !cv.both.any() {
 			continue
 		}
-		t := target{crawler: cv.crawler, terms: cv.both}
-		c := cv.crawler
+		t := target{crawler: c, terms: cv.both}
 		if own := m.ownGroup(m.file, c); own != nil {
-			if t.terms = cv.named; !t.terms.any {
+			if t.terms = cv.named; !t.terms.any() {
 				m.keep(c.Name, own.Line())
 				continue
 			}
@@ -211,22 +216,15 @@ func (m *merger) write(t *target) {
 	b := body{dialect: m.settings.Dialect}
 	if t.terms.all {
 		b.add("Disallow: /", Layer, t.terms.line)
-		m.add(b.entries, first(t.crawler))
-		return
+	} else {
+		b.preferences(t.base, &m.policy)
+		for _, p := range t.terms.paths { // first, because some crawlers apply the first rule that matches
+			b.add("Disallow: "+p.Pattern, Layer, p.Line)
+		}
+		b.copy(t.base, !t.star || t.crawler.CrawlDelay != crawler.No)
 	}
-	b.preferences(t.base, &m.policy)
-	for _, p := range t.terms.paths { // first, because some crawlers apply the first rule that matches
-		b.add("Disallow: "+p.pattern, Layer, p.line)
-	}
-	b.rules(t.base)
-	b.close()
-	base := t.base
-	if t.star && t.crawler.CrawlDelay == crawler.No {
-		base = nil // it is documented to ignore Crawl-delay
-	}
-	b.pace(base)
-	b.rest(t.base)
-	m.add(b.entries, first(t.crawler))
+	m.put(b.entries, "", first(t.crawler))
+	m.written[strings.ToLower(first(t.crawler))] = true
 }
 
 // before adds a group with the rules that a group of the site's file had.
@@ -239,19 +237,12 @@ func (m *merger) before(g *robots.Group, paced bool, token string) {
 	m.put(b.entries, "as before", token)
 }
 
-// add adds a group with other rules than the site's file has for the token.
-func (m *merger) add(entries []entry, token string) {
-	m.put(entries, "", token)
-	m.written[strings.ToLower(token)] = true
-}
-
 // put adds a group for agents. Agents with the same lines share a group.
 func (m *merger) put(entries []entry, why string, agents ...string) {
-	g := &group{entries: entries, why: why}
-	key := g.key()
-	if same := m.groups[key]; same != nil {
-		g = same
-	} else {
+	key := fmt.Sprintf("%q %#v", why, entries)
+	g := m.groups[key]
+	if g == nil {
+		g = &group{entries: entries, why: why}
 		m.groups[key] = g
 		m.order = append(m.order, g)
 	}

@@ -44,7 +44,7 @@ func TestMergedFilesInPythonsParser(t *testing.T) {
 	for row := range registry.All() {
 		switch token := first(row); {
 		case !nameable(token) || lines.owner(row) != row:
-		case lines.covers[row.Index()] != nil:
+		case lines.covers[row.Index()].both.any():
 			cases.Inside = append(cases.Inside, token)
 		default:
 			cases.Outside = append(cases.Outside, token)
@@ -59,11 +59,10 @@ func TestMergedFilesInPythonsParser(t *testing.T) {
 			continue
 		}
 		p := pair{Name: name, Before: string(files[name]), After: string(m.Text())}
-		for _, cv := range lines.covers {
-			if cv != nil && slices.Contains(cases.Inside, first(cv.crawler)) {
-				if lines.ownGroup(robots.Parse(files[name]), cv.crawler) == nil {
-					p.Denied = append(p.Denied, first(cv.crawler))
-				}
+		for row := range registry.All() {
+			isInside := lines.covers[row.Index()].both.any() && slices.Contains(cases.Inside, first(row))
+			if isInside && lines.ownGroup(robots.Parse(files[name]), row) == nil {
+				p.Denied = append(p.Denied, first(row))
 			}
 		}
 		cases.Pairs = append(cases.Pairs, p)

@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // help has the help of the command.
@@ -67,7 +68,8 @@ func (o *options) policy(cmd *cobra.Command, _ []string) error {
 		return nil
 	}
 	for _, kept := range m.Kept {
-		command.Say(cmd.ErrOrStderr(), "note: %s", output.Visible(kept.String()))
+		command.Say(cmd.ErrOrStderr(), "note: %s: own group in robots.txt kept (line %d of robots.txt)",
+			output.Visible(words.List(kept.Crawlers, 8)), kept.Line)
 	}
 	return nil
 }
