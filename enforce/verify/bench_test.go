@@ -26,7 +26,7 @@ func benchFixture(b *testing.B) *fixture {
 	now := time.Now()
 	set := f.checker.subject(f.registry.Lookup("Named")).names
 	for i := range 10_000 {
-		f.lookups.cache.put(f.lookups.cache.key(set.id, netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)})), confirmed, now)
+		f.answers.put(f.answers.key(set.id, netip.AddrFrom4([4]byte{203, 0, byte(i >> 8), byte(i)})), confirmed, now)
 	}
 	return f
 }

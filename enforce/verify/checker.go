@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"context"
 	"fmt"
 	"hash/maphash"
 	"net/netip"
@@ -101,7 +100,7 @@ func (c *Checker) fill(s *subject) error {
 				return err
 			}
 		}
-		s.names = c.verifier.lookups.set(facts.Hosts) // nil if there are too many sets: then DNS is not used
+		s.names = c.verifier.suffixSet(facts.Hosts) // nil if there are too many sets: then DNS is not used
 	}
 	if on.Signatures {
 		for _, address := range facts.SignatureAgents {
@@ -194,9 +193,9 @@ func (c *Checker) Address(row *crawler.Crawler, client claim.Client, now time.Ti
 		}
 	}
 	if s.names != nil {
-		answer, refresh := c.verifier.lookups.cache.get(c.verifier.lookups.cache.key(s.names.id, addr), now)
+		answer, refresh := c.verifier.answers.get(c.verifier.answers.key(s.names.id, addr), now)
 		if refresh {
-			c.verifier.lookups.enqueue(s.names, addr)
+			c.verifier.enqueue(s.names, addr, now)
 		}
 		switch answer {
 		case confirmed:
@@ -217,32 +216,6 @@ func (c *Checker) Address(row *crawler.Crawler, client claim.Client, now time.Ti
 	return claim.Result{State: claim.Impostor}
 }
 
-// LookUp gets the data that Address needs to check whether addr is the crawler
-// row: it reads lists that are missing or older than 6 hours, queries DNS, and
-// waits for both, or until ctx ends. It returns true if the claim is confirmed, or if
-// the methods that the row has answered: DNS, and at least one of its lists. It is for
-// requests in log files, and works without Start.
-func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
-	s := c.subject(row)
-	addr = addr.Unmap().WithZone("")
-	if s == nil || netaddr.IsSpecial(addr) {
-		return false
-	}
-	known := false
-	for _, l := range s.lists {
-		step, why := c.explainList(ctx, l, addr)
-		if step.State == claim.Verified {
-			return true
-		}
-		known = known || why != claim.ListMissing
-	}
-	if s.names == nil {
-		return known
-	}
-	step, why := c.explainDNS(ctx, s.names, addr)
-	return step.State == claim.Verified || why == claim.NoReason && (known || len(s.lists) == 0)
-}
-
 // maxProofs is the number of hosts that have proofs of their own.
 const maxProofs = 20_000
 
@@ -252,7 +225,7 @@ const maxProofs = 20_000
 // Checkers of one Verifier share them. If there are more than 20,000, some are
 // forgotten, those with the oldest verification first.
 func (c *Checker) Proof(host string, proxied bool) *claim.Proof {
-	key := maphash.String(c.verifier.lookups.cache.seed, host)
+	key := maphash.String(c.verifier.answers.seed, host)
 	if proxied {
 		key = ^key
 	}

@@ -226,8 +226,8 @@ func TestAddressAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := f.checker.subject(f.registry.Lookup("Both")).names
-	f.lookups.cache.put(f.lookups.cache.key(names.id, netip.MustParseAddr("203.0.113.5")), confirmed, time.Now())
-	f.lookups.cache.put(f.lookups.cache.key(names.id, netip.MustParseAddr("203.0.113.6")), refuted, time.Now())
+	f.answers.put(f.answers.key(names.id, netip.MustParseAddr("203.0.113.5")), confirmed, time.Now())
+	f.answers.put(f.answers.key(names.id, netip.MustParseAddr("203.0.113.6")), refuted, time.Now())
 	row := f.registry.Lookup("Both")
 	for _, addr := range []string{"192.0.2.9", "203.0.113.5", "203.0.113.6", "10.0.0.1"} {
 		client := claim.Client{Addr: netip.MustParseAddr(addr), Proof: &f.proof}

@@ -40,7 +40,7 @@ func Example() {
 	defer checker.Close()
 	for _, addr := range []string{"66.249.66.1", "192.0.2.1"} {
 		e := checker.Explain(context.Background(), registry.Lookup("Googlebot"), netip.MustParseAddr(addr))
-		fmt.Println(addr, e.Result.State)
+		fmt.Println(addr, e.State)
 	}
 	// Output:
 	// 66.249.66.1 verified

@@ -16,68 +16,60 @@ import (
 
 // Step is one check of a claim by one method.
 type Step struct {
-	Method claim.Method
-	Asked  string      // the URL of a list or directory, or the query to DNS
-	Answer string      // the result, as a text for people
-	State  claim.State // Verified: the step confirms the claim. Impostor: it refutes it. Unverified: neither
+	Method string `json:"method"`
+	Asked  string `json:"asked"`  // the URL of a list or directory, or the query to DNS
+	Answer string `json:"answer"` // the result, as a text for people
+	Says   string `json:"says"`   // verified: the step confirms the claim. impostor: it refutes it. unverified: neither
+}
+
+// newStep returns a step that neither confirms nor refutes a claim.
+func newStep(method claim.Method, asked string) Step {
+	return Step{Method: method.String(), Asked: asked, Says: claim.Unverified.String()}
 }
 
 // Explanation is the result of a check of a claim, with its steps.
 type Explanation struct {
-	Crawler *crawler.Crawler
-	Addr    netip.Addr
-	Steps   []Step
-	Result  claim.Result
+	Address string `json:"address"`
+	Crawler string `json:"crawler"`
+	State   string `json:"state"`
+	Method  string `json:"method,omitempty"` // the method that confirmed the address
+	Reason  string `json:"reason,omitempty"` // why it is unverified
+	Steps   []Step `json:"steps,omitempty"`
 }
 
 // Explain checks by all methods whether addr is the crawler row, and returns the result of each. Unlike [Checker.Address], it reads lists
-// and directories and queries DNS itself, and waits for them. It can return Impostor without a [Proof]; Address can't. If row has no
-// method, the Explanation has no steps, and its state is NoMethod.
+// and directories and queries DNS itself, and waits for them. It can return impostor at a host where no crawler was verified; Address
+// can't. If row has no method, the Explanation has no steps, and its state is that of NoMethod.
 func (c *Checker) Explain(ctx context.Context, row *crawler.Crawler, addr netip.Addr) Explanation {
-	e := Explanation{Crawler: row, Addr: addr.Unmap().WithZone("")}
-	s := c.subject(row)
-	if s == nil {
-		return e
+	addr = addr.Unmap().WithZone("")
+	e := Explanation{Address: addr.String(), Crawler: row.Name}
+	if s := c.subject(row); s != nil && !netaddr.IsSpecial(addr) {
+		for _, l := range s.lists {
+			e.Steps = append(e.Steps, c.explainList(ctx, l, addr))
+		}
+		if s.names != nil {
+			e.Steps = append(e.Steps, c.explainDNS(ctx, s.names, addr))
+		}
+		for _, a := range s.agents {
+			e.Steps = append(e.Steps, c.explainDirectory(ctx, a))
+		}
 	}
-	if netaddr.IsSpecial(e.Addr) {
-		e.Result = claim.Result{State: claim.Unverified, Reason: claim.AddressSpecial}
-		return e
-	}
-	doubt := s.doubt
-	for _, l := range s.lists {
-		doubt = cmp.Or(e.add(c.explainList(ctx, l, e.Addr)), doubt)
-	}
-	if s.names != nil {
-		doubt = cmp.Or(e.add(c.explainDNS(ctx, s.names, e.Addr)), doubt)
-	}
-	for _, a := range s.agents {
-		e.Steps = append(e.Steps, c.explainDirectory(ctx, a))
-	}
-	switch {
-	case e.Result.State == claim.Verified:
-	case doubt != claim.NoReason:
-		e.Result = claim.Result{State: claim.Unverified, Reason: doubt}
-	default:
-		e.Result = claim.Result{State: claim.Impostor}
+	client, now := claim.Client{Addr: addr, Proof: new(claim.Proof)}, c.verifier.config.Now()
+	client.Proof.Set(now)
+	result := c.Address(row, client, now)
+	e.State, e.Reason = result.State.String(), string(result.Reason)
+	if result.State == claim.Verified {
+		e.Method = result.Method.String()
 	}
 	return e
 }
 
-// add appends a step. It returns why, the reason for which the step does not refute the claim.
-func (e *Explanation) add(step Step, why claim.Reason) claim.Reason {
-	e.Steps = append(e.Steps, step)
-	if step.State == claim.Verified && e.Result.State != claim.Verified {
-		e.Result = claim.Result{State: claim.Verified, Method: step.Method}
-	}
-	return why
-}
-
-func (c *Checker) explainList(ctx context.Context, l *source, addr netip.Addr) (Step, claim.Reason) {
-	step := Step{Method: claim.ListMethod, Asked: l.URL, State: claim.Unverified}
+func (c *Checker) explainList(ctx context.Context, l *source, addr netip.Addr) Step {
+	step := newStep(claim.ListMethod, l.URL)
 	h, err := l.Fetch(ctx, c.verifier.reader)
 	if h == nil {
 		step.Answer = fmt.Sprintf("the list can't be read: %v", err)
-		return step, claim.ListMissing
+		return step
 	}
 	now := c.verifier.config.Now()
 	age := now.Sub(h.Read()).Round(time.Minute)
@@ -87,32 +79,28 @@ func (c *Checker) explainList(ctx context.Context, l *source, addr netip.Addr) (
 	}
 	switch {
 	case h.Value.(*list).contains(addr):
-		step.State, step.Answer = claim.Verified, "the address is in the list ("+where+")"
+		step.Says, step.Answer = claim.Verified.String(), "the address is in the list ("+where+")"
 	case !fresh(h, now):
 		step.Answer = "the address is not in the list, but the list is too old to refute a claim (" + where + ")"
-		return step, claim.ListOld
 	default:
-		step.State, step.Answer = claim.Impostor, "the address is not in the list ("+where+")"
+		step.Says, step.Answer = claim.Impostor.String(), "the address is not in the list ("+where+")"
 	}
-	return step, claim.NoReason
+	return step
 }
 
-func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) (Step, claim.Reason) {
-	asked := fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or "))
-	step := Step{Method: claim.DNSMethod, Asked: asked, State: claim.Unverified}
-	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
-	if ctx.Err() == nil {
-		c.verifier.lookups.cache.put(c.verifier.lookups.cache.key(set.id, addr), f.answer, c.verifier.config.Now())
-	}
+func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Addr) Step {
+	step := newStep(claim.DNSMethod, fmt.Sprintf("host name of %s under %s", addr, strings.Join(set.suffixes, " or ")))
+	f := c.reverse(ctx, set, addr)
+	step.Says = states[f.answer].String()
 	names := ""
 	if len(f.names) > 0 {
 		names = "host name " + strings.Join(f.names, ", ")
 	}
 	switch f.answer {
 	case confirmed:
-		step.State, step.Answer = claim.Verified, fmt.Sprintf("host name %s, which resolves to the address", f.confirmedName)
+		step.Answer = fmt.Sprintf("host name %s, which resolves to the address", f.confirmedName)
 	case refuted:
-		step.State, step.Answer = claim.Impostor, cmp.Or(names, "the address has no host name")
+		step.Answer = cmp.Or(names, "the address has no host name")
 		if f.forgedName != "" {
 			step.Answer += "; " + f.forgedName + " has other addresses only"
 		}
@@ -121,13 +109,12 @@ func (c *Checker) explainDNS(ctx context.Context, set *suffixSet, addr netip.Add
 		if names != "" {
 			step.Answer = names + ": " + step.Answer
 		}
-		return step, claim.LookupFailed
 	}
-	return step, claim.NoReason
+	return step
 }
 
 func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
-	step := Step{Method: claim.SignatureMethod, Asked: a.source.URL, State: claim.Unverified}
+	step := newStep(claim.SignatureMethod, a.source.URL)
 	h, err := a.source.Fetch(ctx, c.verifier.reader)
 	if h == nil {
 		step.Answer = fmt.Sprintf("the directory can't be read: %v", err)
@@ -135,4 +122,39 @@ func (c *Checker) explainDirectory(ctx context.Context, a *agent) Step {
 	}
 	step.Answer = words.Plural(h.Value.entries(), "key", "keys") + "; signatures are in requests, so an address alone can't be checked"
 	return step
+}
+
+// LookUp gets the data that Address needs to check whether addr is the crawler
+// row: it reads lists that are missing or older than 6 hours, queries DNS, and
+// waits for both, or until ctx ends. It returns true if the claim is confirmed, or if
+// the methods that the row has answered: DNS, and at least one of its lists. It is for
+// requests in log files, and works without Start.
+func (c *Checker) LookUp(ctx context.Context, row *crawler.Crawler, addr netip.Addr) bool {
+	s := c.subject(row)
+	addr = addr.Unmap().WithZone("")
+	if s == nil || netaddr.IsSpecial(addr) {
+		return false
+	}
+	known := false
+	for _, l := range s.lists {
+		h, _ := l.Fetch(ctx, c.verifier.reader)
+		if h != nil && h.Value.(*list).contains(addr) {
+			return true
+		}
+		known = known || h != nil
+	}
+	if s.names == nil {
+		return known
+	}
+	answer := c.reverse(ctx, s.names, addr).answer
+	return answer == confirmed || answer == refuted && (known || len(s.lists) == 0)
+}
+
+// reverse queries DNS and stores the answer.
+func (c *Checker) reverse(ctx context.Context, set *suffixSet, addr netip.Addr) finding {
+	f := checkReverse(ctx, c.verifier.config.Resolver, addr, set.suffixes)
+	if ctx.Err() == nil {
+		c.verifier.answers.put(c.verifier.answers.key(set.id, addr), f.answer, c.verifier.config.Now())
+	}
+	return f
 }

@@ -30,12 +30,12 @@ func TestExplainSteps(t *testing.T) {
 			{"Plain", "198.51.100.1", claim.NoMethod, nil},
 		} {
 			e := f.checker.Explain(t.Context(), f.registry.Lookup(tc.name), netip.MustParseAddr(tc.addr))
-			if e.Result.State != tc.want || len(e.Steps) != len(tc.steps) {
+			if e.State != tc.want.String() || len(e.Steps) != len(tc.steps) {
 				t.Errorf("%s from %s: %+v", tc.name, tc.addr, e)
 				continue
 			}
 			for i, s := range e.Steps {
-				if s.State != tc.steps[i] || s.Asked == "" || s.Answer == "" {
+				if s.Says != tc.steps[i].String() || s.Asked == "" || s.Answer == "" {
 					t.Errorf("%s from %s: step %d is %+v, want %s", tc.name, tc.addr, i+1, s, tc.steps[i])
 				}
 			}
@@ -48,7 +48,7 @@ func TestExplainSteps(t *testing.T) {
 			t.Errorf("the list was read %d times, want once", n)
 		}
 		f.names.setFail(errors.New("no network"))
-		if e := f.checker.Explain(t.Context(), f.registry.Lookup("Both"), netip.MustParseAddr("198.51.100.2")); e.Result.Reason != claim.LookupFailed {
+		if e := f.checker.Explain(t.Context(), f.registry.Lookup("Both"), netip.MustParseAddr("198.51.100.2")); e.Reason != string(claim.LookupFailed) {
 			t.Errorf("without DNS: %+v", e)
 		}
 	})

@@ -265,22 +265,15 @@ func (f *fixture) askTwice(name, addr string) claim.Result {
 	return f.ask(name, addr)
 }
 
-// stats counts the entries of the cache of DNS answers.
+// stats counts the entries of the cache of DNS answers, and the lookups that wait or run.
 func (f *fixture) stats() (n [failed + 1]int, pending int) {
-	return f.lookups.cache.counts(f.config.Now())
-}
-
-// counts returns the number of stored addresses by answer, and the number of lookups that are queued or running.
-func (c *cache) counts(now time.Time) (n [failed + 1]int, pending int) {
-	for a := confirmed; a <= failed; a++ {
-		for expires := range c.answers[a].All() {
-			if expires.Load() > now.Unix() {
-				n[a]++
-			}
+	for known := range f.answers.answers.All() {
+		if a, left := known.load(f.config.Now()); left > 0 {
+			n[a]++
 		}
 	}
-	for range c.pending.All() {
-		pending++
+	for _, s := range f.sets {
+		pending += int(s.queued.Load())
 	}
 	return n, pending
 }

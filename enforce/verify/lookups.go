@@ -1,17 +1,14 @@
 package verify
 
 import (
-	"context"
 	"hash/maphash"
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
-	"github.com/caddy-robots/caddy-robots/internal/background"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
@@ -30,24 +27,8 @@ type suffixSet struct {
 	places   chan struct{} // for those that run
 }
 
-// lookups queries DNS in the background.
-type lookups struct {
-	config *Config
-	cache  *cache
-	places chan struct{} // for lookups of all sets that run
-
-	mu      sync.Mutex
-	sets    map[string]*suffixSet // by the sorted suffixes, with spaces between
-	ctx     context.Context       // of the lookups; nil before the first one may begin
-	running background.Group
-}
-
-func newLookups(c *Config) *lookups {
-	return &lookups{config: c, cache: newCache(), places: make(chan struct{}, dnsConcurrency), sets: make(map[string]*suffixSet)}
-}
-
-// set returns the set of these suffixes, and adds it if it is new; nil if there are maxSuffixSets others.
-func (l *lookups) set(suffixes []string) *suffixSet {
+// suffixSet returns the set of these suffixes, and adds it if it is new; nil if there are maxSuffixSets others.
+func (v *Verifier) suffixSet(suffixes []string) *suffixSet {
 	normal := make([]string, len(suffixes))
 	for i, s := range suffixes {
 		normal[i] = normalName(s)
@@ -55,68 +36,52 @@ func (l *lookups) set(suffixes []string) *suffixSet {
 	slices.Sort(normal)
 	normal = slices.Compact(normal)
 	key := strings.Join(normal, " ")
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.sets[key]
-	if s == nil && len(l.sets) < maxSuffixSets {
-		s = &suffixSet{id: uint32(len(l.sets)) + 1, suffixes: normal, places: make(chan struct{}, setWorkers)}
-		l.sets[key] = s
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := v.sets[key]
+	if s == nil && len(v.sets) < maxSuffixSets {
+		s = &suffixSet{id: uint32(len(v.sets)) + 1, suffixes: normal, places: make(chan struct{}, setWorkers)}
+		v.sets[key] = s
 	}
 	return s
 }
 
-// start lets lookups begin, until ctx ends.
-func (l *lookups) start(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ctx = ctx
-}
-
-// enqueue begins a lookup, unless the same one waits or runs. It drops the lookup if there are too many.
-func (l *lookups) enqueue(s *suffixSet, addr netip.Addr) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	key := l.cache.key(s.id, addr)
+// enqueue begins a lookup in the background. It drops the lookup if there are too many.
+func (v *Verifier) enqueue(s *suffixSet, addr netip.Addr, now time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	key := v.answers.key(s.id, addr)
 	switch {
-	case l.ctx == nil || l.ctx.Err() != nil:
+	case !v.started || v.closed:
 	case s.queued.Load() >= setQueue:
-		l.config.Observer.LookupDropped()
-	case l.cache.reserve(key):
+		v.config.Observer.LookupDropped()
+	case v.answers.reserve(key, now):
 		s.queued.Add(1)
-		l.running.Go("verify: a DNS lookup", func() {
+		v.running.Go("verify: a DNS lookup", func() {
 			defer s.queued.Add(-1)
-			defer l.cache.release(key)
-			l.check(s, addr, key)
+			v.lookUp(s, addr, key)
 		})
 	}
 }
 
-// check does one lookup, when there is a place for it, and stores its answer.
-func (l *lookups) check(s *suffixSet, addr netip.Addr, key uint64) {
-	for _, places := range []chan struct{}{s.places, l.places} {
+// lookUp does one lookup, when there is a place for it, and stores its answer.
+func (v *Verifier) lookUp(s *suffixSet, addr netip.Addr, key uint64) {
+	for _, places := range []chan struct{}{s.places, v.places} {
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
-		case <-l.ctx.Done():
+		case <-v.ctx.Done():
 			return
 		}
 	}
-	begin := l.config.Now()
-	f := checkReverse(l.ctx, l.config.Resolver, addr, s.suffixes)
-	if l.ctx.Err() != nil {
+	begin := v.config.Now()
+	f := checkReverse(v.ctx, v.config.Resolver, addr, s.suffixes)
+	if v.ctx.Err() != nil {
 		return
 	}
-	now := l.config.Now()
-	l.cache.put(key, f.answer, now)
-	l.config.Observer.Lookup(addr, s.suffixes, states[f.answer], now.Sub(begin), f.err)
-}
-
-// end calls cancel, which ends the context of start, and waits until no lookup runs.
-func (l *lookups) end(cancel context.CancelFunc) {
-	l.mu.Lock() // no lookup begins meanwhile
-	cancel()
-	l.mu.Unlock()
-	l.running.Wait()
+	now := v.config.Now()
+	v.answers.put(key, f.answer, now)
+	v.config.Observer.Lookup(addr, s.suffixes, states[f.answer], now.Sub(begin), f.err)
 }
 
 // states are the states for Observer.Lookup.
@@ -129,12 +94,10 @@ var lifetimes = [...]time.Duration{confirmed: 24 * time.Hour, refuted: time.Hour
 // outage of DNS.
 const confirmedRefresh = 6 * time.Hour
 
-// Numbers of addresses in the cache, by answer. A full table takes 25 octets for each.
+// Numbers of addresses in the cache. A full table takes 25 octets for each.
 const (
-	maxConfirmed = 16_384
-	maxRefuted   = 65_536
-	maxFailed    = 16_384
-	maxPending   = 16_384
+	maxAnswers = 98_304
+	maxPending = 16_384
 )
 
 // answer is the result of a DNS lookup of an address.
@@ -155,20 +118,33 @@ func newExpiries(size int) expiries { return expiries{table.New[atomic.Int64](si
 // add returns the time at which a key expires, 0 if it is new. A new key displaces one that expires soon.
 func (e expiries) add(key uint64) *atomic.Int64 { return e.Add(key, (*atomic.Int64).Load, nil) }
 
-// cache stores DNS answers. Each kind of answer has its own table, so that no number of refuted or failed addresses can displace a
-// confirmed one. It is safe for concurrent use.
+// cache stores DNS answers. It is safe for concurrent use.
 type cache struct {
 	seed    maphash.Seed
-	answers [failed + 1]expiries   // by answer
-	pending *table.Table[struct{}] // lookups that are queued or running
+	answers *table.Table[cached]
+	pending expiries // the next lookup does not begin before
+}
+
+// cached is an answer and the time at which it expires, in seconds since 1970, times four.
+type cached struct{ atomic.Int64 }
+
+// load returns the answer, and how many seconds it can still be used. For requests in log files, now can be long before the lookup.
+func (c *cached) load(now time.Time) (a answer, left int64) {
+	value := c.Load()
+	return answer(value & 3), value>>2 - now.Unix()
+}
+
+// worth puts confirmed addresses first, so that no number of refuted or failed ones can displace one.
+func (c *cached) worth() int64 {
+	value := c.Load()
+	if answer(value&3) == confirmed {
+		value |= 1 << 62
+	}
+	return value
 }
 
 func newCache() *cache {
-	return &cache{
-		seed:    maphash.MakeSeed(),
-		answers: [...]expiries{confirmed: newExpiries(maxConfirmed), refuted: newExpiries(maxRefuted), failed: newExpiries(maxFailed)},
-		pending: table.New[struct{}](maxPending),
-	}
+	return &cache{seed: maphash.MakeSeed(), answers: table.New[cached](maxAnswers), pending: newExpiries(maxPending)}
 }
 
 // key identifies an address and the suffix set with which it is checked.
@@ -178,41 +154,39 @@ func (c *cache) key(set uint32, addr netip.Addr) uint64 {
 }
 
 // get returns the cached answer, and whether the address should be looked up again.
-func (c *cache) get(key uint64, now time.Time) (_ answer, refresh bool) {
-	for a := confirmed; a <= failed; a++ {
-		left := c.left(a, key, now)
-		if left <= 0 {
-			continue
-		}
-		return a, a == confirmed && left < int64(confirmedRefresh/time.Second) && c.left(failed, key, now) <= 0
+func (c *cache) get(key uint64, now time.Time) (a answer, refresh bool) {
+	left := int64(0)
+	if known := c.answers.Get(key); known != nil {
+		a, left = known.load(now)
 	}
-	return noAnswer, true
-}
-
-// left returns how many seconds an answer can still be used. For requests in log files,
-// now can be long before the lookup.
-func (c *cache) left(a answer, key uint64, now time.Time) int64 {
-	if expires := c.answers[a].Get(key); expires != nil {
-		return expires.Load() - now.Unix()
+	if left <= 0 {
+		a = noAnswer
 	}
-	return 0
+	isDue := a == noAnswer || a == confirmed && left < int64(confirmedRefresh/time.Second)
+	if !isDue {
+		return a, false
+	}
+	next := c.pending.Get(key)
+	return a, next == nil || !isAhead(next.Load(), now)
 }
 
-// reserve marks a lookup as queued. It returns false if one of the same key is queued or running.
-func (c *cache) reserve(key uint64) (reserved bool) {
-	c.pending.Add(key, func(*struct{}) int64 { return 0 }, func(*struct{}) { reserved = true })
-	return reserved
+// isAhead reports whether the next lookup does not begin now. A time far ahead is from before the clock was set back.
+func isAhead(next int64, now time.Time) bool {
+	left := next - now.Unix()
+	return left > 0 && left <= int64(lifetimes[failed]/time.Second)
 }
 
-// release removes the mark of reserve.
-func (c *cache) release(key uint64) { c.pending.Remove(key) }
+// reserve marks a lookup as begun. It returns false if one of the same key began less than five minutes ago.
+func (c *cache) reserve(key uint64, now time.Time) bool {
+	next := c.pending.add(key)
+	before := next.Load()
+	return !isAhead(before, now) && next.CompareAndSwap(before, now.Add(lifetimes[failed]).Unix())
+}
 
 // put stores the answer of a lookup. A failed lookup does not replace another answer.
 func (c *cache) put(key uint64, a answer, now time.Time) {
-	c.answers[a].add(key).Store(now.Add(lifetimes[a]).Unix())
-	for other := confirmed; other <= failed && a != failed; other++ {
-		if other != a {
-			c.answers[other].Remove(key)
-		}
+	known := c.answers.Add(key, (*cached).worth, nil)
+	if before, left := known.load(now); a != failed || before == failed || left <= 0 {
+		known.Store(now.Add(lifetimes[a]).Unix()<<2 | int64(a))
 	}
 }

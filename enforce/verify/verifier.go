@@ -35,15 +35,17 @@ type Config struct {
 type Verifier struct {
 	config  Config
 	reader  *document.Reader
-	lookups *lookups
-	nonces  expiries // of verified signatures
+	answers *cache        // of DNS
+	places  chan struct{} // for lookups of all sets that run
+	nonces  expiries      // of verified signatures
 	proofs  *table.Table[claim.Proof]
 
 	binding  sync.Mutex
 	checkers map[*crawler.Registry]*Checker
 
 	mu              sync.Mutex
-	sources         map[string]*source // by source.key
+	sources         map[string]*source    // by source.key
+	sets            map[string]*suffixSet // by the sorted suffixes, with spaces between
 	started, closed bool
 	ctx             context.Context
 	cancel          context.CancelFunc
@@ -65,7 +67,7 @@ func New(config Config) *Verifier {
 	v.reader = document.NewReader(document.Config{
 		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now,
 	})
-	v.lookups = newLookups(&v.config)
+	v.answers, v.places, v.sets = newCache(), make(chan struct{}, dnsConcurrency), make(map[string]*suffixSet)
 	v.nonces = newExpiries(maxNonces)
 	v.proofs = table.New[claim.Proof](maxProofs)
 	v.ctx, v.cancel = context.WithCancel(context.Background())
@@ -81,7 +83,6 @@ func (v *Verifier) Start() {
 		return
 	}
 	v.started = true
-	v.lookups.start(v.ctx)
 	for _, s := range v.sources {
 		v.read(s)
 	}
@@ -91,9 +92,9 @@ func (v *Verifier) Start() {
 // checked, with the data that the Verifier has. Further calls have no effect.
 func (v *Verifier) Close() {
 	v.mu.Lock()
-	v.closed = true
+	v.closed = true // so no lookup begins
 	v.mu.Unlock()
-	v.lookups.end(v.cancel)
+	v.cancel()
 	v.running.Wait()
 	v.reader.Close()
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // options are the flags of `caddy robots verify`.
@@ -74,8 +73,8 @@ func (o *options) verify(cmd *cobra.Command, args []string) error {
 	for _, addr := range addrs {
 		for _, row := range rows {
 			e := checker.Explain(cmd.Context(), row, addr)
-			found = found || e.Result.State != claim.Verified
-			if err := o.print(cmd.OutOrStdout(), &e); err != nil {
+			found = found || e.State != claim.Verified.String()
+			if err := o.print(cmd.OutOrStdout(), e); err != nil {
 				return err
 			}
 		}
@@ -107,34 +106,9 @@ func (o *options) crawlers() ([]*crawler.Crawler, error) {
 //go:embed verify.txt
 var template string
 
-// verdict is the output of the command for one address.
-type verdict struct {
-	Address string         `json:"address"`
-	Crawler string         `json:"crawler"`
-	State   string         `json:"state"`
-	Method  string         `json:"method,omitempty"` // the method that confirmed the address
-	Reason  string         `json:"reason,omitempty"` // why it is unverified
-	Steps   []verifiedStep `json:"steps,omitempty"`
-}
-
-// verifiedStep is the result of one method.
-type verifiedStep struct {
-	Method string `json:"method"`
-	Asked  string `json:"asked"`
-	Answer string `json:"answer"`
-	Says   string `json:"says"` // verified, impostor or unverified
-}
-
-func (o *options) print(w io.Writer, e *verify.Explanation) error {
-	v := &verdict{Address: e.Addr.String(), Crawler: e.Crawler.Name, State: e.Result.State.String(), Reason: string(e.Result.Reason)}
-	if e.Result.State == claim.Verified {
-		v.Method = e.Result.Method.String()
-	}
-	v.Steps = words.Map(e.Steps, func(s verify.Step) verifiedStep {
-		return verifiedStep{s.Method.String(), s.Asked, s.Answer, s.State.String()}
-	})
+func (o *options) print(w io.Writer, e verify.Explanation) error {
 	if o.json {
-		return output.NewEncoder(w).Encode(v)
+		return output.NewEncoder(w).Encode(e)
 	}
-	return output.Layout{Paint: output.PaintFor(w)}.Execute(w, template, nil, v)
+	return output.Layout{Paint: output.PaintFor(w)}.Execute(w, template, nil, e)
 }
