@@ -83,7 +83,7 @@ func TestWaitAfterTermsChange(t *testing.T) {
 			var longest time.Duration
 			if terms != nil {
 				for _, limit := range terms.limits {
-					longest = max(longest, time.Duration(limit.interval)*time.Microsecond)
+					longest = max(longest, time.Duration(limit.Interval)*time.Microsecond)
 				}
 			}
 			r := l.Take(t.Context(), now, []Use{{key, terms}})

@@ -40,7 +40,7 @@ func TestSpanAgreesWithWindow(t *testing.T) {
 				t.Fatalf("%v at %v: span %t, set %t, window %t", w, at, s.open(m), visits.visit.has(m), open)
 			}
 			if want := nextOpening(w, at); !want.Equal(at) {
-				v := visits.earliest(us, new(arrivals))
+				v := visits.earliest(us, new(State))
 				if v != (verdict{at: want.UnixMicro(), reason: VisitTime, line: 7}) {
 					t.Fatalf("%v at %v opens at %v by line %d, want %v by line 7", w, at, time.UnixMicro(v.at).UTC(), v.line, want)
 				}
@@ -127,7 +127,7 @@ func TestNextOpeningOfSeveralWindows(t *testing.T) {
 				open = open.Add(time.Minute)
 				want = verdict{open.UnixMicro(), VisitTime, first[open.Hour()*60+open.Minute()]}
 			}
-			if got := l.earliest(at.UnixMicro(), new(arrivals)); got != want {
+			if got := l.earliest(at.UnixMicro(), new(State)); got != want {
 				t.Fatalf("%v at %v: %v, want %v", visits, at, got, want)
 			}
 		}

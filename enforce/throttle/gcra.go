@@ -2,13 +2,12 @@ package throttle
 
 import "time"
 
-// arrivals is the state of a key's budget: the theoretical arrival time of each
-// limit of some Limits. Times are in microseconds since 1970.
-type arrivals struct {
-	last int64   // the latest instant for which a request was accepted
-	used float32 // how much of the most used limit was used at last, in requests
-	sig  uint32  // of the Limits that tat belongs to
-	tat  [MaxLimits]int64
+// State is the state of a budget under some Limits. Times are in microseconds since 1970.
+type State struct {
+	Last     int64            // the latest instant for which a request was accepted
+	Used     float32          // how much of the most used limit was used at last, in requests
+	Arrivals [MaxLimits]int64 // the theoretical arrival time of each of Limits.Rates
+	sig      uint32           // of the Limits
 }
 
 // verdict says when a request can be accepted, and why not before.
@@ -34,7 +33,7 @@ func (v verdict) result(now int64) Result {
 // latest of them, so the search goes on from there, until all lines accept. It
 // ends because each round passes the end of a window or of an interval, and no
 // interval ends later than one emission interval from now.
-func (t *Limits) earliest(now int64, a *arrivals) verdict {
+func (t *Limits) earliest(now int64, a *State) verdict {
 	v := verdict{at: now}
 	for {
 		at, why, line := t.blocked(v.at, a)
@@ -50,7 +49,7 @@ func (t *Limits) earliest(now int64, a *arrivals) verdict {
 
 // blocked returns at if every line accepts a request at that instant. Otherwise
 // it returns the latest of the lines' own first instants, and that line.
-func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line int) {
+func (t *Limits) blocked(at int64, a *State) (until int64, why Reason, line int) {
 	until = at
 	var minute int32
 	if t.windows || len(t.opens) > 0 {
@@ -58,7 +57,7 @@ func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line i
 	}
 	for i := range t.limits {
 		l := &t.limits[i]
-		free := a.tat[i] - l.tolerance
+		free := a.Arrivals[i] - l.Tolerance
 		if free <= until {
 			continue
 		}
@@ -81,17 +80,17 @@ func (t *Limits) blocked(at int64, a *arrivals) (until int64, why Reason, line i
 }
 
 // fresh returns the state of an unused budget.
-func (t *Limits) fresh(now int64) arrivals {
-	a := arrivals{last: now, sig: t.sig}
+func (t *Limits) fresh(now int64) State {
+	a := State{Last: now, sig: t.sig}
 	for i := range t.limits {
-		a.tat[i] = now
+		a.Arrivals[i] = now
 	}
 	return a
 }
 
 // use records that a request is accepted for the instant at, in every limit
 // with an open window. It reports whether there is such a limit.
-func (t *Limits) use(at int64, a *arrivals) bool {
+func (t *Limits) use(at int64, a *State) bool {
 	var minute int32
 	if t.windows {
 		minute = minuteOfDay(at)
@@ -99,15 +98,15 @@ func (t *Limits) use(at int64, a *arrivals) bool {
 	var used float32
 	for i := range t.limits {
 		if l := &t.limits[i]; l.window.open(minute) {
-			tat := max(at, a.tat[i]) + l.interval
-			a.tat[i] = tat >> l.shift << l.shift
-			used = max(used, float32(tat-at)/float32(l.interval))
+			tat := max(at, a.Arrivals[i]) + l.Interval
+			a.Arrivals[i] = tat >> l.shift << l.shift
+			used = max(used, float32(tat-at)/float32(l.Interval))
 		}
 	}
 	if used == 0 {
 		return false
 	}
-	a.last, a.used, a.sig = max(a.last, at), used, t.sig
+	a.Last, a.Used, a.sig = max(a.Last, at), used, t.sig
 	return true
 }
 
@@ -116,7 +115,7 @@ func (t *Limits) use(at int64, a *arrivals) bool {
 // this one, that one would have come earlier, and a further request could come at
 // the same time. Of a limit that would have accepted the request before at, the
 // pause from then on is lost.
-func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
+func (t *Limits) giveBack(now, at int64, a *State) bool {
 	var minute int32
 	if t.windows {
 		minute = minuteOfDay(at)
@@ -127,24 +126,24 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 		if !l.window.open(minute) {
 			continue
 		}
-		b.tat[i] -= l.interval
-		if b.tat[i]-l.tolerance > at {
+		b.Arrivals[i] -= l.Interval
+		if b.Arrivals[i]-l.Tolerance > at {
 			return false
 		}
-		if least == 0 || l.interval < least {
-			least = l.interval
+		if least == 0 || l.Interval < least {
+			least = l.Interval
 		}
 	}
 	if least == 0 {
 		return true // it has used nothing
 	}
-	if a.last > at || a.sig != t.sig || a.last < at-least/2 { // it has accepted a later request, or not this one, or was reset
+	if a.Last > at || a.sig != t.sig || a.Last < at-least/2 { // it has accepted a later request, or not this one, or was reset
 		return false
 	}
-	b.last, b.used = min(a.last, now), 0
+	b.Last, b.Used = min(a.Last, now), 0
 	for i := range t.limits {
 		if l := &t.limits[i]; l.window.open(minute) {
-			b.used = max(b.used, float32(b.tat[i]-b.last)/float32(l.interval))
+			b.Used = max(b.Used, float32(b.Arrivals[i]-b.Last)/float32(l.Interval))
 		}
 	}
 	*a = b
@@ -158,47 +157,47 @@ func (t *Limits) giveBack(now, at int64, a *arrivals) bool {
 // further ahead than t allows, so that no crawler waits longer than the new
 // file says. A limit with a window that was closed at the last request is
 // unused.
-func (t *Limits) convert(a *arrivals) {
-	minute, used := minuteOfDay(a.last), float64(a.used)
+func (t *Limits) convert(a *State) {
+	minute, used := minuteOfDay(a.Last), float64(a.Used)
 	for i := range t.limits {
 		l := &t.limits[i]
-		a.tat[i] = a.last
+		a.Arrivals[i] = a.Last
 		if l.window.open(minute) {
-			ahead := min(used*float64(l.interval), float64(l.interval+l.tolerance))
-			a.tat[i] = (a.last + int64(ahead)) >> l.shift << l.shift
+			ahead := min(used*float64(l.Interval), float64(l.Interval+l.Tolerance))
+			a.Arrivals[i] = (a.Last + int64(ahead)) >> l.shift << l.shift
 		}
 	}
 	a.sig = t.sig
 }
 
 // merge sets a to the later times of a and b. Both belong to t.
-func (a *arrivals) merge(b *arrivals, t *Limits) {
-	if b.last > a.last {
-		a.last, a.used = b.last, b.used
+func (a *State) merge(b *State, t *Limits) {
+	if b.Last > a.Last {
+		a.Last, a.Used = b.Last, b.Used
 	}
-	for i := range a.tat[:len(t.limits)] {
-		a.tat[i] = max(a.tat[i], b.tat[i])
+	for i := range a.Arrivals[:len(t.limits)] {
+		a.Arrivals[i] = max(a.Arrivals[i], b.Arrivals[i])
 	}
 }
 
 // rewind moves the times of a back if they come from a clock that was set back
 // since. It reports whether it did. Otherwise a crawler would be refused for as
 // long as the clock went back.
-func (t *Limits) rewind(now int64, a *arrivals) bool {
-	ahead := a.last - now
+func (t *Limits) rewind(now int64, a *State) bool {
+	ahead := a.Last - now
 	if ahead <= int64(MaxLead/time.Microsecond) {
 		return false
 	}
-	a.last = now
-	for i := range a.tat[:len(t.limits)] {
-		a.tat[i] -= ahead
+	a.Last = now
+	for i := range a.Arrivals[:len(t.limits)] {
+		a.Arrivals[i] -= ahead
 	}
 	return true
 }
 
 // decide decides on a request under t with the budget a, which belongs to t. used
 // reports whether the request uses budget.
-func (t *Limits) decide(now int64, a *arrivals) (r Result, used bool) {
+func (t *Limits) decide(now int64, a *State) (r Result, used bool) {
 	r = t.earliest(now, a).result(now)
 	return r, r.OK && t.use(now, a)
 }

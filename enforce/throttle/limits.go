@@ -85,7 +85,7 @@ type Grant struct {
 // precision of 1/2^31 of that sum. Rounding favours the crawler. A limit of
 // more than one request per microsecond is ignored.
 type Limits struct {
-	limits  []limit
+	limits  []Rate
 	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other limits
 	windows bool   // a limit has a window
 	visit   minutes
@@ -99,10 +99,10 @@ type slow struct {
 	limits *Limits
 }
 
-// limit is one GCRA. Times are in microseconds.
-type limit struct {
-	interval  int64 // emission interval
-	tolerance int64 // how far the theoretical arrival time may lie ahead
+// Rate is one GCRA. Times are in microseconds.
+type Rate struct {
+	Interval  int64 // emission interval
+	Tolerance int64 // how far the theoretical arrival time may lie ahead
 	window    span
 	reason    Reason
 	shift     uint8 // arrival times are stored in units of 2^shift microseconds
@@ -138,7 +138,7 @@ func Compile(g Grant) *Limits {
 	burst := max(g.Burst, 1)
 
 	t := &Limits{}
-	var limits []limit
+	var limits []Rate
 	if l, ok := newLimit(CrawlDelay, 1, g.Delay.Delay, burst, longest); ok {
 		l.window, l.line = wholeDay, g.Delay.Line
 		limits = append(limits, l)
@@ -147,7 +147,7 @@ func Compile(g Grant) *Limits {
 		window, valid := newSpan(r.Window)
 		if l, ok := newLimit(RequestRate, r.Requests, r.Per, burst, longest); ok && valid {
 			if g.Exact {
-				l.interval = max(1, min(int64(r.Per), int64(longest))/int64(time.Microsecond)/int64(r.Requests))
+				l.Interval = max(1, min(int64(r.Per), int64(longest))/int64(time.Microsecond)/int64(r.Requests))
 				l.setTolerance(int64(burst - 1))
 			}
 			l.window, l.line = window, r.Line
@@ -165,52 +165,52 @@ func Compile(g Grant) *Limits {
 
 // newLimit returns the GCRA for n requests in the time per. max(n, burst)
 // requests may come at once. It returns false if there is no limit.
-func newLimit(why Reason, n int, per time.Duration, burst int, longest time.Duration) (limit, bool) {
+func newLimit(why Reason, n int, per time.Duration, burst int, longest time.Duration) (Rate, bool) {
 	if n <= 0 || per <= 0 {
-		return limit{}, false
+		return Rate{}, false
 	}
 	interval := int64(per/time.Microsecond) * 9 / 10 / int64(n)
 	interval = min(interval, int64(longest/time.Microsecond)*9/10)
 	if interval <= 0 {
-		return limit{}, false
+		return Rate{}, false
 	}
-	l := limit{interval: interval, reason: why}
+	l := Rate{Interval: interval, reason: why}
 	l.setTolerance(int64(max(n, burst) - 1))
 	return l, true
 }
 
 // setTolerance sets the tolerance so that 1+extra requests may come at once.
-func (l *limit) setTolerance(extra int64) {
-	extra = min(extra, maxHorizon/l.interval-2)
-	l.tolerance = l.interval/2 + max(0, extra)*l.interval
-	horizon := l.interval + l.tolerance
+func (l *Rate) setTolerance(extra int64) {
+	extra = min(extra, maxHorizon/l.Interval-2)
+	l.Tolerance = l.Interval/2 + max(0, extra)*l.Interval
+	horizon := l.Interval + l.Tolerance
 	l.shift = uint8(max(0, bits.Len64(uint64(horizon+horizon>>8))-32))
 }
 
 // implies reports whether b accepts every request that a accepts.
-func (a limit) implies(b limit) bool {
-	return a.interval >= b.interval && a.tolerance <= b.tolerance && a.window.covers(b.window)
+func (a Rate) implies(b Rate) bool {
+	return a.Interval >= b.Interval && a.Tolerance <= b.Tolerance && a.window.covers(b.window)
 }
 
 // addRate adds l to the limits unless one of them implies it, and removes those
 // that it implies.
-func addRate(limits []limit, l limit) []limit {
+func addRate(limits []Rate, l Rate) []Rate {
 	for _, have := range limits {
 		if have.implies(l) {
 			return limits
 		}
 	}
-	limits = slices.DeleteFunc(limits, func(have limit) bool { return have.reason == RequestRate && l.implies(have) })
+	limits = slices.DeleteFunc(limits, func(have Rate) bool { return have.reason == RequestRate && l.implies(have) })
 	return append(limits, l)
 }
 
 // setLimits sets the limits of t: at most MaxLimits, those with the lowest
 // sustained rates. The Crawl-delay stays first: it has no window, so it always has
 // an effect.
-func (t *Limits) setLimits(limits []limit) {
+func (t *Limits) setLimits(limits []Rate) {
 	if len(limits) > MaxLimits {
-		slices.SortStableFunc(limits, func(a, b limit) int {
-			return cmp.Or(cmp.Compare(a.reason, b.reason), cmp.Compare(b.interval, a.interval))
+		slices.SortStableFunc(limits, func(a, b Rate) int {
+			return cmp.Or(cmp.Compare(a.reason, b.reason), cmp.Compare(b.Interval, a.Interval))
 		})
 		limits = limits[:MaxLimits]
 	}
@@ -218,7 +218,7 @@ func (t *Limits) setLimits(limits []limit) {
 	sum := fnv.New64a()
 	for _, l := range limits {
 		t.windows = t.windows || !l.window.always()
-		for _, v := range [...]int64{l.interval, l.tolerance, int64(l.window.from), int64(l.window.length)} {
+		for _, v := range [...]int64{l.Interval, l.Tolerance, int64(l.window.from), int64(l.window.length)} {
 			var b [8]byte
 			binary.LittleEndian.PutUint64(b[:], uint64(v))
 			sum.Write(b[:])
@@ -264,8 +264,8 @@ func (t *Limits) Slower(n int) *Limits {
 	limits := slices.Clone(t.limits)
 	for i := range limits {
 		l := &limits[i]
-		extra := (l.tolerance - l.interval/2) / l.interval
-		l.interval = min(l.interval*int64(n), maxHorizon/2)
+		extra := (l.Tolerance - l.Interval/2) / l.Interval
+		l.Interval = min(l.Interval*int64(n), maxHorizon/2)
 		l.setTolerance(extra)
 	}
 	all.setLimits(limits)

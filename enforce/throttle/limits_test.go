@@ -32,7 +32,7 @@ func TestSlowerTerms(t *testing.T) {
 		}
 		l := whole.limits[0]
 		hour := time.Hour.Microseconds()
-		if granted := int(hour/l.interval) + instances*int((l.tolerance+l.interval)/l.interval) + 2*instances; accepted > granted || accepted < int(hour/l.interval) {
+		if granted := int(hour/l.Interval) + instances*int((l.Tolerance+l.Interval)/l.Interval) + 2*instances; accepted > granted || accepted < int(hour/l.Interval) {
 			t.Errorf("%+v: %d processes accepted %d in an hour, want %d at most", g, instances, accepted, granted)
 		}
 	}
@@ -104,23 +104,20 @@ func TestBudgetAfterAnOutage(t *testing.T) {
 	for range 4 {
 		m.Take(t.Context(), noon, []Use{{key, terms}})
 	}
-	state := func(at time.Time) arrivals {
-		a, _ := m.lookUp(at.UnixMicro(), key, terms)
-		return a
-	}
+	state := func(at time.Time) State { return m.State(at, Use{key, terms}) }
 	before, alone := state(noon), []Use{{key, terms.Slower(4)}}
 	if r := m.Take(t.Context(), noon, alone); r.OK {
 		t.Fatal(r)
 	}
 	after := state(noon)
-	if d := after.tat[0] - before.tat[0]; d < -10 || d > 10 {
+	if d := after.Arrivals[0] - before.Arrivals[0]; d < -10 || d > 10 {
 		t.Errorf("theoretical arrival time changes by %d µs", d)
 	}
 	at := noon.Add(time.Hour)
 	if r := m.Take(t.Context(), at, alone); !r.OK {
 		t.Fatal(r)
 	}
-	if used := state(at).tat[0] - at.UnixMicro(); used < 8*time.Second.Microseconds() {
+	if used := state(at).Arrivals[0] - at.UnixMicro(); used < 8*time.Second.Microseconds() {
 		t.Errorf("only %d µs used", used)
 	}
 }

@@ -115,7 +115,7 @@ func (m *Memory) Take(_ context.Context, now time.Time, uses []Use) Result {
 
 func (m *Memory) take(at int64, uses []Use) Result {
 	if len(uses) != 1 || uses[0].Limits == nil {
-		return m.takeAll(at, uses)
+		return m.takeAll(at, uses, false)
 	}
 	t := uses[0].Limits // one use, as nearly always, takes a third of the time of takeAll
 	if len(t.limits) == 0 {
@@ -132,7 +132,7 @@ func (m *Memory) take(at int64, uses []Use) Result {
 
 // take decides on a request for the key with a tag and hash.
 func (t *table) take(now int64, tag, h uint64, l *Limits) Result {
-	var a arrivals
+	var a State
 	place, found, rewound := t.load(now, tag, h, l, &a)
 	r, used := l.decide(now, &a)
 	if !used && !rewound {
@@ -145,8 +145,8 @@ func (t *table) take(now int64, tag, h uint64, l *Limits) Result {
 	return r
 }
 
-// takeAll decides on a request that uses several budgets.
-func (m *Memory) takeAll(now int64, uses []Use) Result {
+// takeAll decides on a request that uses several budgets. If peeks is true, it uses none.
+func (m *Memory) takeAll(now int64, uses []Use, peeks bool) Result {
 	var all [MaxUses]budget
 	list := m.lockAll(uses, all[:0])
 	for i := range list {
@@ -155,7 +155,7 @@ func (m *Memory) takeAll(now int64, uses []Use) Result {
 	r := decide(now, list)
 	for i := range list {
 		b := &list[i]
-		b.dirty = r.OK && b.limits.use(now, &b.arrivals) || b.dirty
+		b.dirty = r.OK && !peeks && b.limits.use(now, &b.State) || b.dirty
 	}
 	store(now, list)
 	unlock(list)
@@ -170,10 +170,10 @@ func (m *Memory) GiveBack(now, at time.Time, uses []Use) bool {
 	for i := range list {
 		b := &list[i]
 		if place, found := b.find(); found {
-			place.load(b.limits, &b.arrivals)
+			place.load(b.limits, &b.State)
 			b.dirty = b.sig == b.limits.sig
 		}
-		if b.shard != nil && !b.limits.giveBack(now.UnixMicro(), at.UnixMicro(), &b.arrivals) {
+		if b.shard != nil && !b.limits.giveBack(now.UnixMicro(), at.UnixMicro(), &b.State) {
 			return false
 		}
 	}
@@ -238,7 +238,7 @@ func unlock(list []budget) {
 // load sets a to the state of a key's budget under l, and returns the key's slot.
 // It reports whether there is one, and whether its state comes from a clock that
 // was set back since.
-func (t *table) load(now int64, tag, h uint64, l *Limits, a *arrivals) (place slot, found, rewound bool) {
+func (t *table) load(now int64, tag, h uint64, l *Limits, a *State) (place slot, found, rewound bool) {
 	if place, found = t.find(tag, h); !found {
 		*a = l.fresh(now)
 		return place, false, false
@@ -250,31 +250,9 @@ func (t *table) load(now int64, tag, h uint64, l *Limits, a *arrivals) (place sl
 	return place, true, l.rewind(now, a)
 }
 
-// lookUp returns the state of k's budget under t, and whether the Memory has one. A state that
-// comes from a clock that was set back since does not count.
-func (m *Memory) lookUp(now int64, k Key, t *Limits) (a arrivals, known bool) {
-	tag := tagOf(&k)
-	s, h := m.lock(tag)
-	defer s.mu.Unlock()
-	_, found, rewound := s.load(now, tag, h, t, &a)
-	if rewound {
-		return t.fresh(now), false
-	}
-	return a, found
-}
-
 // Peek returns what Take would return, but uses no budget.
 func (m *Memory) Peek(now time.Time, uses ...Use) Result {
-	var all [MaxUses]budget
-	list, at := all[:0], now.UnixMicro()
-	for i, u := range uses[:min(len(uses), MaxUses)] {
-		if u.Limits == nil {
-			continue
-		}
-		a, _ := m.lookUp(at, u.Key, u.Limits)
-		list = append(list, budget{limits: u.Limits, use: i, arrivals: a})
-	}
-	return decide(at, list)
+	return m.takeAll(now.UnixMicro(), uses, true)
 }
 
 // Forget implements Limiter. The error is always nil.

@@ -2,54 +2,46 @@ package throttle
 
 import "time"
 
-// State is the state of a budget, for a Limiter that shares it with other processes. Times
-// are in microseconds since 1970.
-type State struct {
-	Known    bool             // the Memory has the state; otherwise it is that of an unused budget
-	Last     int64            // the latest instant for which a request was accepted
-	Used     float32          // how much of the most used limit was used at last, in requests
-	Arrivals [MaxLimits]int64 // the theoretical arrival time of each of Limits.Rates
-}
+// Window returns the minute of the UTC day at which the time begins in which the limit holds,
+// and its length in minutes.
+func (l *Rate) Window() (from, length int64) { return int64(l.window.from), int64(l.window.length) }
 
-// Rate is one limit of Limits, as GCRA: see Limits. Times are in microseconds.
-type Rate struct {
-	Interval, Tolerance int64
-	From, Length        int64 // the window of the day in which it holds, in minutes
-	Unit                int64 // arrival times are multiples of it
-}
+// Unit returns the unit of arrival times: they are multiples of it.
+func (l *Rate) Unit() int64 { return 1 << l.shift }
 
 // Rates returns the limits of rates, and their signature: it differs for limits that differ.
-func (t *Limits) Rates() (rates []Rate, signature uint32) {
-	for i := range t.limits {
-		l := &t.limits[i]
-		rates = append(rates, Rate{l.interval, l.tolerance, int64(l.window.from), int64(l.window.length), 1 << l.shift})
-	}
-	return rates, t.sig
-}
+func (t *Limits) Rates() (rates []Rate, signature uint32) { return t.limits, t.sig }
 
 // HasRates reports whether there are limits of rates.
 func (t *Limits) HasRates() bool { return t != nil && len(t.limits) > 0 }
 
-// State returns the state of the budget of a Use with Limits.
-func (m *Memory) State(now time.Time, u Use) State {
-	a, known := m.lookUp(now.UnixMicro(), u.Key, u.Limits)
-	return State{known, a.last, a.used, a.tat}
+// State returns the state of the budget of a Use with Limits. Last is 0 if there is none, or if it
+// comes from a clock that was set back since.
+func (m *Memory) State(now time.Time, u Use) (a State) {
+	at, tag := now.UnixMicro(), tagOf(&u.Key)
+	s, h := m.lock(tag)
+	defer s.mu.Unlock()
+	_, found, rewound := s.load(at, tag, h, u.Limits, &a)
+	if !found || rewound {
+		a = u.Limits.fresh(at)
+		a.Last = 0
+	}
+	return a
 }
 
 // Update merges the state of the budget of a Use that other processes share into the Memory. A
 // budget only becomes smaller, so of two arrival times the later one counts, unless a request
 // was given back.
 func (m *Memory) Update(now time.Time, u Use, s State, back bool) {
-	var a arrivals
+	var a State
 	at, tag := now.UnixMicro(), tagOf(&u.Key)
 	shard, h := m.lock(tag)
 	defer shard.mu.Unlock()
 	place, found, rewound := shard.load(at, tag, h, u.Limits, &a)
-	remote := &arrivals{last: s.Last, used: s.Used, sig: u.Limits.sig, tat: s.Arrivals}
 	if !found {
 		place = shard.insert(tag, h, at)
 	} else if !back && !rewound {
-		remote.merge(&a, u.Limits)
+		s.merge(&a, u.Limits)
 	}
-	place.store(u.Limits, remote)
+	place.store(u.Limits, &s)
 }

@@ -58,26 +58,26 @@ func hashTag(tag, seed uint64) uint64 { return mix(tag^seed, 0x9e3779b97f4a7c15)
 
 // load sets a to what is stored. The arrival times are set only if they belong
 // to t.
-func (s slot) load(t *Limits, a *arrivals) {
+func (s slot) load(t *Limits, a *State) {
 	e := s.entry
-	a.last, a.used, a.sig = e.last, e.used, e.sig
+	a.Last, a.Used, a.sig = e.last, e.used, e.sig
 	if e.sig != t.sig {
 		return
 	}
 	for i := range t.limits {
 		shift := t.limits[i].shift
 		base := e.last >> shift
-		a.tat[i] = (base + int64(e.tat[i]-uint32(base))) << shift
+		a.Arrivals[i] = (base + int64(e.tat[i]-uint32(base))) << shift
 	}
 }
 
 // store stores a, which belongs to t.
-func (s slot) store(t *Limits, a *arrivals) {
+func (s slot) store(t *Limits, a *State) {
 	e := s.entry
-	e.last, e.used, e.sig = a.last, a.used, t.sig
-	free := a.last
+	e.last, e.used, e.sig = a.Last, a.Used, t.sig
+	free := a.Last
 	for i := range t.limits {
-		tat := max(a.last, a.tat[i])
+		tat := max(a.Last, a.Arrivals[i])
 		e.tat[i] = uint32(tat >> t.limits[i].shift)
 		free = max(free, tat)
 	}

@@ -17,7 +17,7 @@ type Use struct {
 // budget is the budget of a Use while a Memory decides on a request.
 type budget struct {
 	limits *Limits
-	arrivals
+	State
 	use int // the index of the Use
 
 	tag, hash uint64
@@ -33,14 +33,14 @@ func earliest(now int64, list []budget) (v verdict, use int) {
 	v.at = now
 	for i := range list {
 		b := &list[i]
-		if w := b.limits.earliest(now, &b.arrivals); w.at > v.at || w.at == v.at && w.at > now && b.use < use {
+		if w := b.limits.earliest(now, &b.State); w.at > v.at || w.at == v.at && w.at > now && b.use < use {
 			v, use = w, b.use
 		}
 	}
 	for range maxSearch {
 		from := v.at
 		for i := range list {
-			v.at = list[i].limits.earliest(v.at, &list[i].arrivals).at
+			v.at = list[i].limits.earliest(v.at, &list[i].State).at
 		}
 		if v.at == from {
 			break
@@ -68,9 +68,9 @@ func (b *budget) find() (slot, bool) {
 // load sets the state of b to what the Memory knows.
 func (b *budget) load(now int64) {
 	if b.shard == nil {
-		b.arrivals = b.limits.fresh(now)
+		b.State = b.limits.fresh(now)
 	} else {
-		_, _, b.dirty = b.shard.load(now, b.tag, b.hash, b.limits, &b.arrivals)
+		_, _, b.dirty = b.shard.load(now, b.tag, b.hash, b.limits, &b.State)
 	}
 }
 
@@ -89,7 +89,7 @@ func store(now int64, list []budget) {
 	for i := range list {
 		if b := &list[i]; b.dirty {
 			place, _ := b.find()
-			place.store(b.limits, &b.arrivals)
+			place.store(b.limits, &b.State)
 		}
 	}
 }

@@ -60,15 +60,14 @@ func (q scriptCall) args() []string {
 	}
 	args := append(make([]string, 0, size), clock, number(q.now), number(q.after), number(q.slack), action)
 	for i := range q.budgets {
-		b, last := &q.budgets[i], int64(0)
-		if b.Known {
-			last = b.Last
-		}
+		b := &q.budgets[i]
 		rates, signature := b.Limits.Rates()
-		args = append(args, strconv.FormatUint(uint64(signature), 16), number(last),
+		args = append(args, strconv.FormatUint(uint64(signature), 16), number(b.Last),
 			strconv.FormatFloat(float64(b.Used), 'g', 9, 32), number(int64(len(rates))))
-		for j, r := range rates {
-			args = append(args, number(r.Interval), number(r.Tolerance), number(r.From), number(r.Length), number(r.Unit), number(b.Arrivals[j]))
+		for j := range rates {
+			r := &rates[j]
+			from, length := r.Window()
+			args = append(args, number(r.Interval), number(r.Tolerance), number(from), number(length), number(r.Unit()), number(b.Arrivals[j]))
 		}
 	}
 	return args
@@ -107,7 +106,7 @@ func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error
 	ok = whole() == 1
 	for i := range q.budgets {
 		b := &q.budgets[i]
-		b.Known, b.Last = true, time()
+		b.Last = time()
 		used, failed := next().AsFloat64()
 		b.Used = float32(used)
 		if failed != nil {

@@ -31,7 +31,7 @@ func (s *ledger) call(_ context.Context, q scriptCall) (ok bool, err error) {
 	for i := range q.budgets {
 		b := &q.budgets[i]
 		uses[i] = b.Use
-		if b.Known && !q.back && b.Last-q.now <= throttle.MaxLead.Microseconds() {
+		if b.Last > 0 && !q.back && b.Last-q.now <= throttle.MaxLead.Microseconds() {
 			s.accounts.Update(now, b.Use, b.State, false)
 		}
 	}
@@ -43,7 +43,6 @@ func (s *ledger) call(_ context.Context, q scriptCall) (ok bool, err error) {
 	for i := range q.budgets {
 		b := &q.budgets[i]
 		b.State = s.accounts.State(now, b.Use)
-		b.Known = true
 	}
 	return ok, nil
 }
