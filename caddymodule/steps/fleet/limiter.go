@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // maxInFlight is how many requests can wait for the server at a time. It is
@@ -39,13 +41,24 @@ const maxInFlight = 256
 // again as soon as it answers in time. With its next request for a key, each
 // process then reports what it accepted in the meantime. So a restarted server gets
 // back the state that the processes have.
+//
+// Requests use the server while the circuit of the connection is closed. One goroutine
+// connects, and probes the server while it is open, so that requests never do.
 type limiter struct {
 	config   config
 	local    *throttle.Memory
-	link     *link
 	server   func() server // returns nil while it is unavailable
 	obs      events
 	inFlight atomic.Int64
+
+	ctx     context.Context // ends when the limiter is closed
+	cancel  context.CancelFunc
+	opened  chan struct{} // tells the goroutine that the circuit was opened
+	running background.Group
+	current atomic.Pointer[connection] // nil before the first one and after close
+
+	mu    sync.Mutex
+	state string
 }
 
 // Parts of a limiter that decide on a request.
@@ -77,13 +90,15 @@ type events interface {
 // The budgets outlive the limiter, because they are in the server and in local.
 func newLimiter(c config, local *throttle.Memory, obs events) *limiter {
 	c.Deadline, c.Prefix = cmp.Or(c.Deadline, defaultDeadline), cmp.Or(c.Prefix, defaultPrefix)
-	l := newLink(c, obs)
-	return &limiter{config: c, local: local, link: l, server: l.server, obs: obs}
+	f := &limiter{config: c, local: local, obs: obs, opened: make(chan struct{}, 1), state: stateConnecting}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	f.server = f.usable
+	return f
 }
 
 // connect begins to connect, in the background.
 func (f *limiter) connect() {
-	f.link.running.Keep(f.link.ctx.Done(), "fleet: the connection", f.link.run)
+	f.running.Keep(f.ctx.Done(), "fleet: the connection", f.run)
 }
 
 // Take implements throttle.Limiter.
@@ -200,7 +215,7 @@ func (f *limiter) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 	f.obs.called(time.Since(start), explain(err))
 	if err != nil {
 		if real {
-			f.link.fail(c, err)
+			f.fail(c, err)
 		}
 		return false, err
 	}
@@ -244,7 +259,3 @@ func (f *limiter) name(k throttle.Key) string {
 	}
 	return f.config.Prefix + home + own
 }
-
-// close closes all connections, but does not wait for the server and does not close the
-// Memory. Afterwards, f decides alone, and reports no states and calls.
-func (f *limiter) close() { f.link.close() }

@@ -132,7 +132,7 @@ func TestFleetRequestEndsDuringCall(t *testing.T) {
 func TestFleetForeignKey(t *testing.T) {
 	f, r := newFleet(t, config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute})
 	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
-	client := f.link.current.Load().client
+	client := f.current.Load().client
 	for i, value := range []string{"x", "x y z 1", "1 2", "\x00\xff", strings.Repeat("9 ", 100)} {
 		key := newKey(t.Name(), fmt.Sprint(i))
 		set := client.B().Set().Key(f.name(key)).Value(value).Build()

@@ -188,21 +188,21 @@ func TestFleetReplaced(t *testing.T) {
 
 func TestFailuresThatOpenTheCircuit(t *testing.T) {
 	f, r := newFleet(t, config{ClientOption: at(testServer(t, false).address)})
-	n := f.link.current.Load()
+	n := f.current.Load()
 	for range missesToOpen - 1 {
-		f.link.fail(n, context.DeadlineExceeded)
+		f.fail(n, context.DeadlineExceeded)
 	}
 	n.clearMisses()
 	for range missesToOpen - 1 {
-		f.link.fail(n, errReply)
+		f.fail(n, errReply)
 	}
 	if stateOf(f) != stateUp {
 		t.Fatalf("%v after failures that are not in a row", stateOf(f))
 	}
-	f.link.fail(n, context.DeadlineExceeded)
+	f.fail(n, context.DeadlineExceeded)
 	r.await(t, stateDown)
 	r.await(t, stateUp)
-	f.link.fail(n, errors.New("connection reset"))
+	f.fail(n, errors.New("connection reset"))
 	r.await(t, stateDown)
 	r.await(t, stateUp)
 }

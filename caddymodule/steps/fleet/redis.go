@@ -14,10 +14,9 @@ type redis struct {
 	*limiter
 	observer
 
-	mu     sync.Mutex // guards the following
-	began  bool
-	closed bool
-	steps  []*Fleet // that have started, the newest last
+	once  sync.Once // begins to connect
+	using sync.Mutex
+	steps []*Fleet // that have started, the newest last; guarded by using
 }
 
 // newRedis returns a redis that is not connected. It counts in local while Redis does not
@@ -30,32 +29,27 @@ func newRedis(c config, local *throttle.Memory) *redis {
 
 // start connects to Redis, once. It does not wait for an answer.
 func (r *redis) start(f *Fleet) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return
-	}
+	r.using.Lock()
 	r.steps = append(r.steps, f)
+	r.using.Unlock()
 	r.log.Set(metrics.Limited(f.site.Log, logLines))
-	if r.began {
-		return
-	}
-	r.began = true
-	r.connect()
-	connections.Report(r, r)
+	r.once.Do(func() {
+		r.connect()
+		connections.Report(r, r)
+	})
 }
 
 // leave ends the use by a step.
 func (r *redis) leave(f *Fleet) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.using.Lock()
+	defer r.using.Unlock()
 	r.steps = slices.DeleteFunc(r.steps, func(other *Fleet) bool { return other == f })
 }
 
 // sites returns the sites of all steps, and the newest one, nil if there is none.
 func (r *redis) sites() (sites []string, newest *Fleet) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.using.Lock()
+	defer r.using.Unlock()
 	for _, newest = range r.steps {
 		sites = append(sites, newest.site.Hosts()...)
 	}
@@ -65,10 +59,8 @@ func (r *redis) sites() (sites []string, newest *Fleet) {
 
 // Close closes the connection.
 func (r *redis) Close() error {
+	r.once.Do(func() {}) // it does not connect any more
 	connections.Forget(r)
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
 	r.limiter.close()
 	return nil
 }

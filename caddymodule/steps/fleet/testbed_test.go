@@ -292,9 +292,9 @@ func newFleet(t *testing.T, c config) (*limiter, *recorder) {
 
 // stateOf returns the state of f's link.
 func stateOf(f *limiter) string {
-	f.link.mu.Lock()
-	defer f.link.mu.Unlock()
-	return f.link.state
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state
 }
 
 // noObserver is events that does nothing.
