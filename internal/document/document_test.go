@@ -302,26 +302,31 @@ func TestCompressedDocument(t *testing.T) {
 	}
 }
 
+// ParseOpenURL accepts the same, but no user name.
 func TestParseURL(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"https://operator.test/list.json": true, "http://127.0.0.1:8080/list": true, "http://[::1]/list": true, "http://[::1]:80/x": true,
-		"http://localhost/x": true, "http://operator.test/list.json": false, "ftp://operator.test/": false, "/etc/passwd": false,
-		"file:///etc/passwd": false, "https://": false, "http://127.0.0.1.operator.test/": false, "https://operator.test:x/": false,
+		"http://localhost/x": true, "http://operator.test/list.json": false, "ftp://operator.test/": false, "/etc/passwd": false, "operator.test": false,
+		"file:///etc/passwd": false, "https://": false, "http://127.0.0.1.operator.test/": false, "https://operator.test:x/": false, "https://a.test/#x": true,
+		"https://user:secret@operator.test/": true,
 	} {
-		if _, err := ParseURL(address); (err == nil) != ok {
-			t.Errorf("ParseURL(%q): %v, want accepted: %v", address, err, ok)
+		_, err := ParseURL(address)
+		_, openErr := ParseOpenURL(address)
+		if open := ok && !strings.Contains(address, "secret"); (err == nil) != ok || (openErr == nil) != open {
+			t.Errorf("%q: %v, want accepted: %v; open: %v, want accepted: %v", address, err, ok, openErr, open)
 		}
 	}
 }
 
-func TestParseOpenURL(t *testing.T) {
-	for address, ok := range map[string]bool{
-		"https://operator.test/list.json": true, "http://127.0.0.1:8080/list": true, "http://[::1]/list": true, "http://localhost/x": true,
-		"http://operator.test/list.json": false, "ftp://operator.test/": false, "/etc/passwd": false, "file:///etc/passwd": false,
-		"https://user:secret@operator.test/": false, "https://": false, "operator.test": false, "http://127.0.0.1.operator.test/": false, "https://a.test/#x": true,
+// A redirect leads to the same scheme, host and port, but for www. before an https host.
+func TestRedirects(t *testing.T) {
+	for to, ok := range map[string]bool{
+		"https://operator.test/new.json": true, "https://www.operator.test/list.json": true, "http://operator.test/list.json": false,
+		"https://other.test/list.json": false, "https://operator.test:8443/list.json": false, "http://169.254.169.254/latest/": false,
 	} {
-		if _, err := ParseOpenURL(address); (err == nil) != ok {
-			t.Errorf("ParseOpenURL(%q) = %v, want accepted: %v", address, err, ok)
+		from, next := httptest.NewRequest("GET", "https://operator.test/list.json", nil), httptest.NewRequest("GET", to, nil)
+		if err := checkRedirect(next, []*http.Request{from}); (err == nil) != ok {
+			t.Errorf("%s: %v, want allowed: %v", to, err, ok)
 		}
 	}
 }

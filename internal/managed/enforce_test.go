@@ -128,28 +128,6 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 	}
 }
 
-// Hidden paths are denied to HTTP libraries and user-triggered fetchers only if
-// the settings say so.
-func TestHiddenPathsByClientAndSettings(t *testing.T) {
-	for _, tt := range []struct {
-		ua       string
-		settings judge.Settings
-		hidden   bool
-	}{
-		{curl, judge.Settings{}, false},
-		{curl, judge.Settings{HTTPClients: true}, true},
-		{chatgpt, judge.Settings{}, true},
-		{chatgpt, judge.Settings{IgnoreUserTriggered: true}, false},
-		{googlebot, judge.Settings{Exempt: []judge.Exemption{{Name: "Googlebot"}}}, false},
-		{googlebot, judge.Settings{ExemptPaths: []string{"/backup/open/"}}, true},
-	} {
-		e, _ := start(t, tt.settings, origins.Inline(site), origins.Config{})
-		if d := decide(e, "/backup/x", tt.ua); (d.Reason == managed.HiddenReason) != tt.hidden {
-			t.Errorf("%s: %v, want hidden %v", tt.ua, d.Reason, tt.hidden)
-		}
-	}
-}
-
 // If the lines of the policy can't be published, the site's own file is in
 // force, and MergeError says why.
 func TestMergeError(t *testing.T) {

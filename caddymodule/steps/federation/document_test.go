@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,52 +133,6 @@ func TestPageWithoutEnd(t *testing.T) {
 			if w, refused, _, err := serve(false, handler); !refused || err != nil || w.Body.Len() > 0 {
 				t.Errorf("%s: refused %v, %v, %q", name, refused, err, w.Body)
 			}
-		}
-	})
-}
-
-func TestAsks(t *testing.T) {
-	const accept = "application/activity+json"
-	for _, tt := range []struct {
-		method, signature, input, accept string
-		want                             bool
-	}{
-		{"GET", "x", "", accept, true},
-		{"HEAD", "x", "", accept, true},
-		{"POST", "x", "", accept, false},
-		{"GET", "x", `s=();tag="app"`, accept, true},
-		{"GET", "", `s=()`, accept, true},
-		{"GET", "x", `s=();tag="web-bot-auth"`, accept, false},
-		{"GET", "x", `a=();tag="app", s=();tag="web-bot-auth"`, accept, false},
-		{"GET", "", "", accept, false},
-		{"GET", " ", "", accept, false},
-		{"GET", "x", "", "", false},
-		{"GET", "x", "", "*/*", false},
-		{"GET", "x", "", "text/html, Application/Activity+JSON;q=0.5", true},
-		{"GET", "x", "", `application/ld+json; profile="https://www.w3.org/ns/activitystreams"`, true},
-		{"GET", "x", "", `application/ld+json; profile="a,b", text/html`, true},
-		{"GET", "x", "", `text/html; a="\", application/activity+json"`, false},
-		{"GET", "x", "", "application/activity+json;q=1.0", true},
-		{"GET", "x", "", "application/activity+jsonp", false},
-	} {
-		r := httptest.NewRequest(tt.method, "/", nil)
-		for name, value := range map[string]string{"Signature": tt.signature, "Signature-Input": tt.input, "Accept": tt.accept} {
-			if value != "" {
-				r.Header.Set(name, value)
-			}
-		}
-		if got := asks(r); got != tt.want {
-			t.Errorf("%+v: %v", tt, got)
-		}
-	}
-}
-
-func FuzzAccept(f *testing.F) {
-	f.Add(`application/ld+json; profile="a,b", text/html`)
-	f.Fuzz(func(t *testing.T, field string) {
-		lower := strings.ToLower(field)
-		if accepts(field) && !strings.Contains(lower, "application/activity+json") && !strings.Contains(lower, "application/ld+json") {
-			t.Errorf("%q", field)
 		}
 	})
 }

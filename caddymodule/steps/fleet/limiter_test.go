@@ -74,19 +74,6 @@ func TestFleetStoresRemoteRefusal(t *testing.T) {
 	}
 }
 
-// The server's clock counts, not the clock of the process.
-func TestFleetUsesTheServersClock(t *testing.T) {
-	f, _ := newFleet(t, config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute})
-	key, terms := newKey(t.Name()), throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
-	wrong := time.Now().Add(-72 * time.Hour) // the clock of this process is three days late
-	if r := f.Take(t.Context(), wrong, []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
-		t.Fatal(r)
-	}
-	if r := f.Take(t.Context(), wrong, []throttle.Use{{Key: key, Limits: terms}}); r.OK || r.RetryAfter > 27*time.Minute {
-		t.Errorf("%+v, want at most 27m", r)
-	}
-}
-
 // connect does not wait for the server. Until the server answers, each process
 // decides alone.
 func TestFleetWithoutServer(t *testing.T) {

@@ -1,10 +1,8 @@
 package fleet
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strconv"
@@ -107,26 +105,6 @@ func newProxy(t *testing.T, target string) *proxy {
 func TestFleetFollowsFailoverOfStandaloneServer(t *testing.T) {
 	first, second := miniredis.RunT(t), miniredis.RunT(t)
 	testFailover(t, first.Addr(), second.Addr(), func() { first.SetError("READONLY You can't write against a read only replica.") })
-}
-
-// The same with real servers that replicate.
-func TestFleetServerBecomesReplica(t *testing.T) {
-	first, second := processOrLog(t), processOrLog(t)
-	if first == nil || second == nil {
-		return
-	}
-	testFailover(t, first.address, second.address, func() {
-		conn, err := net.Dial("tcp", first.address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		host, port, _ := net.SplitHostPort(second.address)
-		fmt.Fprintf(conn, "REPLICAOF %s %s\r\n", host, port)
-		if answer, _ := bufio.NewReader(conn).ReadString('\n'); answer != "+OK\r\n" {
-			t.Fatal(answer)
-		}
-	})
 }
 
 // testFailover connects a limiter to the first server. Then demote makes this

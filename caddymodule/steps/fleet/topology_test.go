@@ -60,26 +60,6 @@ func checkSharedBudgets(t *testing.T, c config) {
 	}
 }
 
-func TestFleetUserPasswordDatabase(t *testing.T) {
-	s := processOrLog(t, "--user", "robots", "on", ">s3cret", "~*", "+@all", "--user", "default", "off")
-	if s == nil {
-		return
-	}
-	o, err := parseURL("redis://robots:s3cret@" + s.address + "/3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := config{ClientOption: o}
-	checkSharedBudgets(t, c)
-
-	c.Password = "wrong"
-	r := newRecorder()
-	f := newLimiter(c, throttle.NewMemory(100), r)
-	f.connect()
-	r.await(t, stateDown)
-	f.close()
-}
-
 func TestFleetTLS(t *testing.T) {
 	cert, key, pool := selfSigned(t)
 	port, err := freeport.Take()
