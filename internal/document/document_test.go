@@ -38,7 +38,6 @@ type fixture struct {
 	hang    bool // the storage does not answer
 	broken  bool // the storage answers with errors
 	parses  int
-	storage []error // that the Reader reported
 	results []error // that Run reported
 	changes int
 }
@@ -54,10 +53,7 @@ func newFixture(body string, header ...string) *fixture {
 
 // start makes a new Reader and a new Source, as after a restart.
 func (f *fixture) start() {
-	f.Reader = NewReader(Config{
-		Client: &http.Client{Transport: f}, Storage: f, Folder: "numbers",
-		StorageFailed: func(_ string, err error) { f.storage = append(f.storage, err) },
-	})
+	f.Reader = NewReader(Config{Client: &http.Client{Transport: f}, Storage: f, Folder: "numbers"})
 	f.Source.URL, f.restored = address, false
 	f.current.Store(nil)
 	f.unstored.Store(nil)
@@ -225,8 +221,8 @@ func TestDamagedCopies(t *testing.T) {
 			f.run(time.Second)
 			f.start()
 			damage(f)
-			if f.Restore(context.Background(), f.Reader) || f.Copy() != nil || len(f.storage) != 1 {
-				t.Errorf("%s: %+v, %v", name, f.Copy(), f.storage)
+			if f.Restore(context.Background(), f.Reader) || f.Copy() != nil || f.StorageError() == nil {
+				t.Errorf("%s: %+v, %v", name, f.Copy(), f.StorageError())
 			}
 			if got, err := f.Fetch(context.Background(), f.Reader); strings.HasPrefix(name, "a document") != (got == nil) {
 				t.Errorf("%s: %+v, %v", name, got, err)
@@ -235,7 +231,6 @@ func TestDamagedCopies(t *testing.T) {
 	}
 }
 
-// A document that is too large is an error, with and without Content-Length.
 // A copy that can't be stored is an error until it is stored, which is soon tried again,
 // also if the document is the same.
 func TestAStorageThatFailsForAWhile(t *testing.T) {
@@ -258,6 +253,7 @@ func TestAStorageThatFailsForAWhile(t *testing.T) {
 	})
 }
 
+// A document that is too large is an error, with and without Content-Length.
 func TestTooLargeDocument(t *testing.T) {
 	for _, length := range []bool{true, false} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -64,10 +64,6 @@ type Config struct {
 	Storage Storage      // nil: copies are kept in memory only
 	Folder  string       // of the copies in Storage
 	Now     func() time.Time
-
-	// StorageFailed is called if a copy of the document at url could not be
-	// loaded or stored. It may be nil.
-	StorageFailed func(url string, err error)
 }
 
 // Reader reads documents over HTTP, four at a time, and stores their copies. It is
@@ -89,9 +85,6 @@ func NewReader(c Config) *Reader {
 	}
 	if c.Now == nil {
 		r.Now = time.Now
-	}
-	if c.StorageFailed == nil {
-		r.StorageFailed = func(string, error) {}
 	}
 	r.client.CheckRedirect, r.client.Timeout, r.client.Jar = checkRedirect, fetchTimeout, nil
 	r.direct = r.client

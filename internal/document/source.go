@@ -72,11 +72,6 @@ func (s *Source[T]) StorageError() error {
 	return nil
 }
 
-func (s *Source[T]) storageFailed(r *Reader, err error) {
-	s.unstored.Store(&err)
-	r.StorageFailed(s.URL, err)
-}
-
 // Run reads the document regularly until ctx ends, and calls fetched after each
 // read. err is nil if the copy in use is current, and changed is whether it has
 // another value than before. The first read is at once, unless there is a copy.
@@ -159,14 +154,13 @@ func (s *Source[T]) Restore(ctx context.Context, r *Reader) bool {
 		}
 		value, err = s.Parse(&Response{Body: body, MediaType: about.MediaType}, nil, about.Read)
 	}
-	if err != nil {
-		if ctx.Err() == nil {
-			s.storageFailed(r, fmt.Errorf("loading the stored copy: %w", err))
-		}
-		return false
+	switch {
+	case err == nil:
+		s.current.Store(&Copy[T]{value, about})
+	case ctx.Err() == nil:
+		s.unstored.Store(new(fmt.Errorf("loading the stored copy: %w", err)))
 	}
-	s.current.Store(&Copy[T]{value, about})
-	return true
+	return err == nil
 }
 
 // read reads the document once. After an error the copy in use is unchanged.
@@ -190,7 +184,7 @@ func (s *Source[T]) read(ctx context.Context, r *Reader) (changed bool, err erro
 		if err := r.store(ctx, &next.about, body); err == nil {
 			s.unstored.Store(nil)
 		} else if ctx.Err() == nil {
-			s.storageFailed(r, fmt.Errorf("storing the copy: %w", err))
+			s.unstored.Store(new(fmt.Errorf("storing the copy: %w", err)))
 		}
 	}
 	return changed, nil

@@ -69,16 +69,14 @@ func (a *Additions) extend(base *crawler.Registry) (*crawler.Registry, []crawler
 }
 
 // Document is the last good copy of a registry URL. It outlives a reload.
-type Document struct{ source document.Source[*Additions] }
+type Document = document.Source[*Additions]
 
 // NewDocument returns the Document of a URL, without a copy.
-func NewDocument(address string) *Document {
-	return &Document{document.Source[*Additions]{URL: address, Parse: parse}}
-}
+func NewDocument(address string) *Document { return &Document{URL: address, Parse: parse} }
 
-// additions returns the additions of the copy in use, nil if there is none.
-func (d *Document) additions() *Additions {
-	if c := d.source.Copy(); c != nil {
+// additionsOf returns the additions of the copy in use, nil if there is none.
+func additionsOf(d *Document) *Additions {
+	if c := d.Copy(); c != nil {
 		return c.Value
 	}
 	return nil
@@ -97,7 +95,7 @@ type URL struct {
 
 // NewURL returns a URL that reads a Document. Copies are kept in storage.
 func NewURL(d *Document, storage document.Storage, log Log) *URL {
-	log.Logger = log.With(zap.String("url", d.source.URL))
+	log.Logger = log.With(zap.String("url", d.URL))
 	return &URL{document: d, storage: storage, log: log}
 }
 
@@ -120,7 +118,7 @@ func (r *ofURL) Read() (registry *crawler.Registry, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r.used = r.url.document.additions()
+	r.used = additionsOf(r.url.document)
 	registry, _ = r.used.extend(r.base)
 	return registry, nil
 }
@@ -142,28 +140,30 @@ func (r *ofURL) Follow(use func(*crawler.Registry) error) (stop func()) {
 	r.url.mu.Lock()
 	r.url.followers = append(r.url.followers, follow)
 	r.url.mu.Unlock()
-	follow(r.url.document.additions())
+	follow(additionsOf(r.url.document))
 	return func() {} // Run calls it no more when it has ended
 }
 
 // Err implements Registry.
 func (r *ofURL) Err() (err, storageErr error) {
-	return value(&r.url.kept), r.url.document.source.StorageError()
+	return value(&r.url.kept), r.url.document.StorageError()
 }
 
 // Run loads the stored copy, then reads the URL at intervals until ctx ends.
 func (u *URL) Run(ctx context.Context) {
-	reader := document.NewReader(document.Config{Storage: u.storage, Folder: "robots/registry", StorageFailed: u.storageFailed})
+	reader := document.NewReader(document.Config{Storage: u.storage, Folder: "robots/registry"})
 	defer reader.Close()
-	if u.document.source.Restore(ctx, reader) {
+	if u.document.Restore(ctx, reader) {
 		u.logRows()
 	}
+	u.logStorage()
 	u.notify() // the crawlers may have changed since Read
-	u.document.source.Run(ctx, reader, u.fetched)
+	u.document.Run(ctx, reader, u.fetched)
 }
 
 // fetched reports a read.
 func (u *URL) fetched(changed bool, err error) {
+	u.logStorage()
 	if err != nil {
 		u.log.failed(err, &u.kept)
 		return
@@ -180,7 +180,7 @@ func (u *URL) fetched(changed bool, err error) {
 
 // logRows logs the rows of a new copy.
 func (u *URL) logRows() {
-	additions := u.document.additions()
+	additions := additionsOf(u.document)
 	_, rejected := additions.extend(crawler.Builtin())
 	for i, r := range rejected {
 		if i == maxRejectionsLogged {
@@ -198,13 +198,16 @@ func (u *URL) notify() {
 	followers := slices.Clone(u.followers)
 	u.mu.Unlock()
 	for _, follow := range followers {
-		follow(u.document.additions())
+		follow(additionsOf(u.document))
 	}
 }
 
-func (u *URL) storageFailed(_ string, err error) {
-	u.log.Warn("the copy of the registry can't be loaded from storage or stored: "+
-		"after a restart, its crawlers may be unknown until the URL is read again", zap.Error(err))
+// logStorage logs why the copy could not be loaded or stored.
+func (u *URL) logStorage() {
+	if err := u.document.StorageError(); err != nil {
+		u.log.Warn("the copy of the registry can't be loaded from storage or stored: "+
+			"after a restart, its crawlers may be unknown until the URL is read again", zap.Error(err))
+	}
 }
 
 // readURL reads a registry URL once.
@@ -215,10 +218,10 @@ func readURL(address string) (*crawler.Registry, error) {
 	reader := document.NewReader(document.Config{})
 	defer reader.Close()
 	d := NewDocument(address)
-	if _, err := d.source.Fetch(context.Background(), reader); err != nil {
+	if _, err := d.Fetch(context.Background(), reader); err != nil {
 		return nil, err
 	}
-	registry, _ := d.additions().extend(crawler.Builtin())
+	registry, _ := additionsOf(d).extend(crawler.Builtin())
 	return registry, nil
 }
 

@@ -71,7 +71,9 @@ func serve(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 }
 
 func TestURLIsReadAndStored(t *testing.T) {
+	following := make(chan struct{})
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		<-following
 		fmt.Fprintln(w, `{"name":"OneThing"}`+"\n"+`{"name":"Googlebot","user_agents":["EvilThing"],"robots":["Evil"]}`+"\n"+`{"name":"Firefox"}`)
 	})
 	folder := t.TempDir()
@@ -80,6 +82,7 @@ func TestURLIsReadAndStored(t *testing.T) {
 	site := u.For(none)
 	_, _ = site.Read()
 	site.Follow(func(r *crawler.Registry) error { changed <- r; return nil })
+	close(following)
 	if got := <-u.outcomes; got != "loaded" || !u.knows("OneThing") || u.knows("EvilThing") || u.knows("Firefox") {
 		t.Errorf("%s: OneThing %v, EvilThing %v, Firefox %v", got, u.knows("OneThing"), u.knows("EvilThing"), u.knows("Firefox"))
 	}
@@ -124,6 +127,9 @@ func TestRowsThatAreRejected(t *testing.T) {
 		`{"name":"Acme20","verify":{"hosts":["com"]}}`:                                                 "top-level domain",
 		`{"name":"Acme21","verify":{"hosts":["a.example` + strings.Repeat(`","a.example`, 32) + `"]}}`: "33 hosts",
 	}
+	for i := range maxRejectionsLogged {
+		bad[fmt.Sprintf(`{"name":"Inward%d","verify":{"ranges":["https://10.0.0.%[1]d/list"]}}`, i)] = "loopback or private address"
+	}
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		for row := range bad {
 			fmt.Fprintln(w, row)
@@ -134,7 +140,7 @@ func TestRowsThatAreRejected(t *testing.T) {
 	if got := <-u.outcomes; got != "loaded" || !u.knows("OneThing") {
 		t.Fatalf("%s, %v", got, u.logs.All())
 	}
-	additions := u.document.additions()
+	additions := additionsOf(u.document)
 	registry, rejected := additions.extend(crawler.Builtin())
 	if len(rejected) != len(bad) || registry.Len() != crawler.Builtin().Len()+1 {
 		t.Errorf("%d rows rejected, want %d; %d crawlers added", len(rejected), len(bad), registry.Len()-crawler.Builtin().Len())
