@@ -59,7 +59,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 	if len(wantReasons) > 0 {
 		t.Errorf("missing reasons: %v", wantReasons)
 	}
-	rules := make(map[int]LineCount)
+	rules := make(map[int]*LineCount)
 	for _, r := range c.Lines(statusapi.AllSites()) {
 		rules[r.Number] = r
 	}
@@ -125,8 +125,8 @@ func TestScopeExcludesOtherSites(t *testing.T) {
 	if rules := c.Lines(scope); len(rules) != 2 { // at a site for any host, those of the host in the scope
 		t.Errorf("rules: %+v", rules)
 	}
-	recent := c.Refusals(scope, statusapi.RecentQuery{})
-	if len(recent.Refusals) != 2 || recent.Refusals[0].Host != "made-up.example" || recent.Refusals[1].Host != "a.example" {
+	recent := c.Kept(scope, 0)
+	if len(recent) != 2 || recent[0].Host != "made-up.example" || recent[1].Host != "a.example" {
 		t.Errorf("refusals: %+v", recent)
 	}
 }
@@ -221,7 +221,7 @@ func TestOneCrawlerForAllSpellings(t *testing.T) {
 		site := c.Site(fmt.Sprint("s", i%2, ".example"))
 		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: token}, judge.Disallowed), clock.request())
 	}
-	if list, _ := c.Crawlers(statusapi.AllSites(), statusapi.CrawlersQuery{Span: statusapi.SpanHour}); len(list) != 1 || list[0].Hour.Denied != 3 {
+	if list := c.Crawlers(statusapi.AllSites(), statusapi.SpanHour); len(list) != 1 || list[0].Hour.Denied != 3 {
 		t.Errorf("%+v", list)
 	}
 }

@@ -51,9 +51,9 @@ func decision(a crawler.Agent, why judge.Reason) *judge.Decision {
 	return d
 }
 
-func crawlersByName(c *Counters, scope statusapi.Scope) map[string]statusapi.Crawler {
-	list, _ := c.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour})
-	found := make(map[string]statusapi.Crawler)
+func crawlersByName(c *Counters, scope statusapi.Scope) map[string]*statusapi.Crawler {
+	list := c.Crawlers(scope, statusapi.SpanHour)
+	found := make(map[string]*statusapi.Crawler)
 	for _, one := range list {
 		found[one.Name] = one
 	}

@@ -26,7 +26,7 @@ func visit(c *Counters, clock *testClock, pattern, host string) {
 func siteByName(c *Counters, scope statusapi.Scope, name string) *statusapi.Site {
 	for _, s := range c.Sites(scope, statusapi.SpanMonth) {
 		if s.Name == name {
-			return &s
+			return s
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func TestHostsCountApart(t *testing.T) {
 	if s := siteByName(c, statusapi.AllSites(), "-rf.example"); s != nil {
 		t.Errorf("a host that is none has counters: %+v", s)
 	}
-	if recent := c.Refusals(statusapi.Sites("t2.example"), statusapi.RecentQuery{}).Refusals; len(recent) != 3 || recent[0].Host != "t2.example" {
+	if recent := c.Kept(statusapi.Sites("t2.example"), 0); len(recent) != 3 || recent[0].Host != "t2.example" {
 		t.Errorf("its refusals: %+v", recent)
 	}
 	if lines := c.Lines(statusapi.Sites("t2.example")); len(lines) != 1 || lines[0].Denied != 3 {

@@ -98,18 +98,6 @@ func (c *Counters) Kept(scope statusapi.Scope, after uint64) (list []*statusapi.
 	return list
 }
 
-// Refusals returns the newest refusals that Kept returns.
-func (c *Counters) Refusals(scope statusapi.Scope, query statusapi.RecentQuery) *statusapi.Recent {
-	recent := &statusapi.Recent{Last: query.After, Refusals: []statusapi.Refusal{}}
-	for _, f := range c.Kept(scope, query.After) {
-		recent.Last = max(recent.Last, f.Seq)
-		if len(recent.Refusals) < cmp.Or(query.Limit, statusapi.DefaultLimit) {
-			recent.Refusals = append(recent.Refusals, *f)
-		}
-	}
-	return recent
-}
-
 // pathOf returns the path of a request target, without scheme, userinfo, host
 // and query.
 func pathOf(target string) string {

@@ -24,7 +24,7 @@ func TestRefusalHidesPrivateData(t *testing.T) {
 	r.Client, r.Target = "2001:db8:1:2::3", "http://user:pw@example.com/private/y?secret=2"
 	c.Site("example.com").Count(decision(gptbot, judge.Disallowed), r)
 	c.Site("example.com").Count(decision(gptbot, managed.HiddenReason), r)
-	got := c.Refusals(statusapi.AllSites(), statusapi.RecentQuery{}).Refusals
+	got := c.Kept(statusapi.AllSites(), 0)
 	if len(got) != 3 {
 		t.Fatalf("%d refusals, want 3", len(got))
 	}
@@ -57,7 +57,7 @@ func TestFloodOfOneCrawlerKeepsOtherRefusals(t *testing.T) {
 		}
 		clock.add(time.Second)
 	}
-	recent := c.Refusals(statusapi.AllSites(), statusapi.RecentQuery{Limit: maxRefusals}).Refusals
+	recent := c.Kept(statusapi.AllSites(), 0)
 	shown := int64(0)
 	for _, f := range recent {
 		if f.Crawler == "GPTBot" {

@@ -3,6 +3,7 @@ package counters
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -137,67 +138,76 @@ func (r *row) addTo(c *statusapi.Counts, n uint64) {
 func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summary {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := new(statusapi.Summary)
+	s := &statusapi.Summary{Hour: c.series(statusapi.SpanHour), Series: c.series(span)}
 	of := spanNames[span]
-	points := func() []uint64 { return make([]uint64, of.count()) }
-	s.Series = statusapi.Series{People: points(), Strangers: points(), Decided: statusapi.Decided[[]uint64]{
-		Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
-	}}
-	rows := c.walk(topmost(scope))
-	s.Since, s.Series.Steps = c.since.UTC(), c.steps(span)
 	reasons := make(map[outcome]*statusapi.ReasonCounts)
-	for r := range rows {
+	for r := range c.walk(topmost(scope)) {
 		switch {
 		case r.isPeople():
 			r.addWindows(&s.People)
-			r.Past.addTo(s.Series.People, of, c.at)
-			continue
 		case r.isStrangers():
 			r.addWindows(&s.Strangers)
-			r.Past.addTo(s.Series.Strangers, of, c.at)
-			continue
+		default:
+			if r.addCounts(&s.Crawlers); r.isSearch() {
+				r.addCounts(&s.Search)
+			}
+			o := outcome{Reason: r.Reason, Monitor: r.Monitor && r.action() != judge.Pass} // which passes in both modes
+			if reasons[o] == nil {
+				reasons[o] = &statusapi.ReasonCounts{Reason: o.Reason.String(), Action: verdict.ActionName(o.action(), o.Monitor)}
+			}
+			r.addWindows(&reasons[o].Windows)
 		}
-		r.Past.addTo(*s.Series.Of(r.action(), r.Monitor), of, c.at)
-		if r.addCounts(&s.Crawlers); r.isSearch() {
-			r.addCounts(&s.Search)
-		}
-		o := outcome{Reason: r.Reason, Monitor: r.Monitor && r.action() != judge.Pass} // which passes in both modes
-		if reasons[o] == nil {
-			reasons[o] = &statusapi.ReasonCounts{Reason: o.Reason.String(), Action: verdict.ActionName(o.action(), o.Monitor)}
-		}
-		r.addWindows(&reasons[o].Windows)
+		r.Past.addTo(*r.points(&s.Series), of, c.at)
+		r.Past.addTo(*r.points(&s.Hour), hourSpan, c.at)
 	}
-	s.Reasons = sorted(reasons, func(a, b *statusapi.ReasonCounts) int {
+	s.Since, s.Series.Steps, s.Hour.Steps, s.Reasons = c.since.UTC(), c.steps(span), c.steps(statusapi.SpanHour), []statusapi.ReasonCounts{}
+	for _, one := range reasons {
+		s.Reasons = append(s.Reasons, *one)
+	}
+	slices.SortFunc(s.Reasons, func(a, b statusapi.ReasonCounts) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Total, a.Total), strings.Compare(a.Reason, b.Reason),
 			strings.Compare(a.Action, b.Action))
 	})
 	return s
 }
 
-// sorted returns the values of a map, never nil.
-func sorted[K comparable, V any](m map[K]*V, compare func(a, b *V) int) []V {
-	list := make([]V, 0, len(m))
-	for _, v := range m {
-		list = append(list, *v)
+// series returns a series without requests. The walk that fills it in knows its steps.
+func (c *Counters) series(span string) statusapi.Series {
+	points := func() []uint64 { return make([]uint64, spanNames[span].count()) }
+	return statusapi.Series{People: points(), Strangers: points(), Decided: statusapi.Decided[[]uint64]{
+		Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
+	}}
+}
+
+// points returns the points of a series that have the requests of the row.
+func (r *row) points(s *statusapi.Series) *[]uint64 {
+	switch {
+	case r.isPeople():
+		return &s.People
+	case r.isStrangers():
+		return &s.Strangers
 	}
-	slices.SortFunc(list, func(a, b V) int { return compare(&a, &b) })
-	return list
+	return s.Of(r.action(), r.Monitor)
 }
 
 // Sites returns the counts of the sites and hosts of a scope in a span, in no order. The caller
 // has to fill in what is not counted.
-func (c *Counters) Sites(scope statusapi.Scope, span string) []statusapi.Site {
+func (c *Counters) Sites(scope statusapi.Scope, span string) (list []*statusapi.Site) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	of, found := spanNames[span], make(map[*Site]*statusapi.Site)
-	rows := c.walk(func(s *Site) bool { return found[s] != nil })
+	rows := c.walk(func(*Site) bool { return true })
 	for s := range c.allSites() {
 		if s.in(scope) {
 			found[s] = &statusapi.Site{Name: s.name, Pattern: s.patternName()}
+			list = append(list, found[s])
 		}
 	}
 	for r := range rows {
 		to := found[r.site]
+		if to == nil {
+			continue
+		}
 		n := r.Past.in(of)
 		to.Any = true
 		switch {
@@ -217,19 +227,19 @@ func (c *Counters) Sites(scope statusapi.Scope, span string) []statusapi.Site {
 			to.SearchRefused += search.VerifiedRefused
 		}
 	}
-	return sorted(found, func(a, b *statusapi.Site) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // Crawlers returns the counts of the crawlers at the sites of a scope, in no order.
-// The counts of one crawler at several sites are added up. Of query, it uses only
-// Class and Span, which must be statusapi.SpanHour, SpanDay or SpanMonth.
-func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery) ([]statusapi.Crawler, statusapi.Steps) {
+// The counts of one crawler at several sites are added up. span is that of the series:
+// statusapi.SpanHour, SpanDay or SpanMonth.
+func (c *Counters) Crawlers(scope statusapi.Scope, span string) []*statusapi.Crawler {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := spanNames[query.Span]
+	of := spanNames[span]
 	found := make(map[id]*statusapi.Crawler)
 	for r := range c.walk(topmost(scope)) {
-		if r.Class == crawler.Person || query.Class != "" && r.Class.String() != query.Class {
+		if r.Class == crawler.Person {
 			continue
 		}
 		to := found[r.id()]
@@ -246,12 +256,12 @@ func (c *Counters) Crawlers(scope statusapi.Scope, query statusapi.CrawlersQuery
 			to.Last = last
 		}
 	}
-	return sorted(found, func(a, b *statusapi.Crawler) int { return strings.Compare(a.Name, b.Name) }), c.steps(query.Span)
+	return slices.Collect(maps.Values(found))
 }
 
 // LineCount has the counts of one line at one origin.
 type LineCount struct {
-	Line
+	*Line
 	Site   string
 	Number int // of the line when it last decided
 	statusapi.LineCounts
@@ -259,7 +269,7 @@ type LineCount struct {
 
 // Lines returns the counts of the lines that decided about requests to the sites and
 // hosts of a scope, in no order.
-func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
+func (c *Counters) Lines(scope statusapi.Scope) []*LineCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found := make(map[uint64]*LineCount)
@@ -270,12 +280,12 @@ func (c *Counters) Lines(scope statusapi.Scope) []LineCount {
 		at := r.Line.ID.at(r.Line.Origin)
 		to := found[at]
 		if to == nil {
-			to = &LineCount{Line: *r.Line, Site: r.site.configured()}
+			to = &LineCount{Line: r.Line, Site: r.site.configured()}
 			found[at] = to
 		}
 		to.add(r)
 	}
-	return sorted(found, func(a, b *LineCount) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.Collect(maps.Values(found))
 }
 
 // add adds the counts of a row.

@@ -172,9 +172,8 @@ func (r *Reporter) monitorProblems(scope statusapi.Scope) []statusapi.Problem {
 		}
 	}
 	verifies := slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
-	return mistakes.Monitored(since, r.app.Now(), verifies, func() []statusapi.Crawler {
-		list, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanMonth})
-		return list
+	return mistakes.Monitored(since, r.app.Now(), verifies, func() []*statusapi.Crawler {
+		return r.app.Counters.Crawlers(scope, statusapi.SpanMonth)
 	})
 }
 

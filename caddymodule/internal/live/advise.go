@@ -61,7 +61,7 @@ const searchPartly = "search_partly"
 // than one verified request in twenty, and impostors that are refused. known are problems
 // that say more.
 func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Problem) (problems []statusapi.Problem) {
-	list, _ := r.app.Counters.Crawlers(scope, statusapi.CrawlersQuery{Span: statusapi.SpanHour, Class: crawler.Registered.String()})
+	list := r.app.Counters.Crawlers(scope, statusapi.SpanHour)
 	isKnown := func(name string, kinds ...string) bool {
 		return slices.ContainsFunc(known, func(p statusapi.Problem) bool { return p.Crawler == name && slices.Contains(kinds, p.Kind) })
 	}

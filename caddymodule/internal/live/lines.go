@@ -13,34 +13,38 @@ import (
 
 // Lines implements statusapi.Reporter.
 func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (answer *statusapi.Lines, err error) {
-	shared, wanted := r.shared(scope), parseID(query.ID)
-	list := slices.DeleteFunc(r.app.Counters.Lines(scope), func(n counters.LineCount) bool {
-		return query.ID != "" && shared.idOf(&n) != wanted || query.Refused && statusapi.Refused(n.Decided) == 0
+	answer = r.lines(scope, query, r.shared(scope), r.app.Counters.Lines(scope))
+	if query.Text {
+		answer.Files, err = r.texts(scope, query.ID)
+	}
+	return answer, err
+}
+
+// lines is Lines without files, of counts that it may change.
+func (r *Reporter) lines(scope statusapi.Scope, query statusapi.LinesQuery, shared sharedFiles, list []*counters.LineCount) *statusapi.Lines {
+	wanted := parseID(query.ID)
+	list = slices.DeleteFunc(list, func(n *counters.LineCount) bool {
+		return query.ID != "" && shared.idOf(n) != wanted || query.Refused && statusapi.Refused(n.Decided) == 0
 	})
-	slices.SortFunc(list, func(a, b counters.LineCount) int {
+	answer := &statusapi.Lines{Total: len(list), Lines: []statusapi.Line{}}
+	list = top(cmp.Or(query.Limit, statusapi.DefaultLimit), list, func(a, b *counters.LineCount) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(statusapi.Refused(b.Decided), statusapi.Refused(a.Decided)), strings.Compare(a.Origin.Host, b.Origin.Host),
 			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number),
-			strings.Compare(a.Text, b.Text))
+			strings.Compare(a.Text, b.Text), cmp.Compare(a.ID, b.ID))
 	})
-	answer = &statusapi.Lines{Total: len(list), Lines: []statusapi.Line{}}
-	list = most(cmp.Or(query.Limit, statusapi.DefaultLimit), list)
 	in := make(map[originID]*inForce, len(list)) // nil if it is not in force
-	for i := range list {
-		in[shared.idOf(&list[i])] = nil
+	for _, n := range list {
+		in[shared.idOf(n)] = nil
 	}
 	for p := range r.allInForce(scope) {
 		if found, ok := in[p.id]; ok && found == nil {
 			in[p.id] = new(*p)
 		}
 	}
-	for i := range list {
-		n := &list[i]
+	for _, n := range list {
 		answer.Lines = append(answer.Lines, in[shared.idOf(n)].line(n))
 	}
-	if query.Text {
-		answer.Files, err = r.texts(scope, query.ID)
-	}
-	return answer, err
+	return answer
 }
 
 // line describes a line that n counts. p has it, or is nil.

@@ -47,18 +47,6 @@ func (r *Reporter) texts(scope statusapi.Scope, id string) ([]statusapi.Origin, 
 	return files, nil
 }
 
-// refusedAt returns the number of requests in the last day that lines refused, by the ID of
-// the origin that has the line.
-func (r *Reporter) refusedAt(scope statusapi.Scope) map[originID]uint64 {
-	refused, shared := make(map[originID]uint64), r.shared(scope)
-	for _, n := range r.app.Counters.Lines(scope) {
-		if n.Day > 0 {
-			refused[shared.idOf(&n)] += n.Day
-		}
-	}
-	return refused
-}
-
 // lostFiles has the accidents of the files that lost their rules.
 type lostFiles map[originID]statusapi.Problem
 

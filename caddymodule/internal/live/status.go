@@ -18,20 +18,23 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 			c.Site(site) // so that sites without requests are included
 		}
 	}
-	s := &statusapi.Status{Summary: c.Summary(scope, query.Span), Modes: make(map[string]int), Hosts: len(c.Hosts(scope))}
-	s.Hour = s.Series
-	if query.Span != statusapi.SpanHour {
-		s.Hour = c.Summary(scope, statusapi.SpanHour).Series
-	}
+	s := &statusapi.Status{Summary: c.Summary(scope, query.Span), Modes: make(map[string]int)}
 	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
-	s.Sites = r.sitesWith(scope, query.Span)
-	states := make(siteStates)
-	for i := range s.Sites {
-		s.Modes[s.Sites[i].Mode]++
-		states.at(s.Sites[i].Name)
+	sites, states := r.sitesWith(scope, query.Span), make(siteStates)
+	for _, row := range sites {
+		s.Modes[row.Mode]++
+		states.at(row.Name)
+		if row.Pattern != "" {
+			s.Hosts++
+		}
+	}
+	lines, shared, refused := c.Lines(scope), r.shared(scope), make(map[originID]uint64)
+	for _, n := range lines {
+		if n.Day > 0 {
+			refused[shared.idOf(n)] += n.Day
+		}
 	}
 	var files []*file
-	refused := r.refusedAt(scope)
 	health := r.health(scope, func(p *inForce, kind string) {
 		s.Origins.Rules += p.Rules.RuleCount()
 		states.add(p, kind)
@@ -43,49 +46,48 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 		}
 	}
 	s.Health = *health
-	for i := range s.Sites {
-		row := &s.Sites[i]
+	for _, row := range sites {
 		state := states.at(row.Name)
 		outcome := cmp.Or(state.outcome, states.at(row.Pattern).outcome, judge.Pending.String())
 		row.State, row.OK = cmp.Or(state.kind, outcome), state.kind == ""
 	}
-	s.Sites = worst(s.Sites, query)
-	all, _ := c.Crawlers(scope, statusapi.CrawlersQuery{Span: query.Span})
-	slices.SortStableFunc(all, func(a, b statusapi.Crawler) int {
-		return cmp.Or(cmp.Compare(b.In(query.Span).Requests, a.In(query.Span).Requests), cmp.Compare(b.Total.Requests, a.Total.Requests))
-	})
-	s.Busiest, s.CrawlersTotal = most(query.Limit, all), len(all)
-	recent := c.Refusals(scope, statusapi.RecentQuery{After: query.After, Limit: query.Limit})
-	s.Recent, s.Last = recent.Refusals, recent.Last
-	lines, err := r.Lines(scope, statusapi.LinesQuery{Refused: true, Limit: query.Limit})
-	if err != nil {
-		return nil, err
+	s.Sites = worst(sites, query)
+	all := c.Crawlers(scope, query.Span)
+	s.CrawlersTotal = len(all)
+	s.Busiest = values(top(query.Limit, all, func(a, b *statusapi.Crawler) int {
+		return cmp.Or(cmp.Compare(b.In(query.Span).Requests, a.In(query.Span).Requests), cmp.Compare(b.Total.Requests, a.Total.Requests),
+			strings.Compare(a.Name, b.Name), strings.Compare(a.Class, b.Class))
+	}))
+	recent := c.Kept(scope, query.After)
+	s.Last = query.After
+	if len(recent) > 0 {
+		s.Last = recent[0].Seq
 	}
-	s.Rules, s.RulesTotal = lines.Lines, lines.Total
-	slices.SortFunc(files, compareFiles)
+	s.Recent = values(recent[:min(len(recent), query.Limit)])
+	busiest := r.lines(scope, statusapi.LinesQuery{Refused: true, Limit: query.Limit}, shared, lines)
+	s.Rules, s.RulesTotal = busiest.Lines, busiest.Total
 	lost := c.lostFiles()
 	s.Origins.Origins, s.FilesTotal, s.Files = len(files), len(files), []statusapi.Origin{}
-	for i, f := range files {
-		if i < query.Limit || f.id.String() == query.ID {
-			s.Files = append(s.Files, f.status(lost.problem(&f.inForce, now)))
-		}
+	for _, f := range top(query.Limit, files, compareFiles) {
+		s.Files = append(s.Files, f.status(lost.problem(&f.inForce, now)))
+	}
+	isWanted := func(f *file) bool { return f.id.String() == query.ID }
+	if i := slices.IndexFunc(files, isWanted); query.ID != "" && i >= 0 &&
+		!slices.ContainsFunc(s.Files, func(f statusapi.Origin) bool { return f.ID == query.ID }) {
+		s.Files = append(s.Files, files[i].status(lost.problem(&files[i].inForce, now)))
 	}
 	return s, nil
 }
 
-// most returns the first elements of a list, never nil.
-func most[T any](limit int, list []T) []T { return append([]T{}, list[:min(len(list), limit)]...) }
-
 // sitesWith returns the sites and hosts of a scope with their counts in a span and their modes.
-func (r *Reporter) sitesWith(scope statusapi.Scope, span string) []statusapi.Site {
+func (r *Reporter) sitesWith(scope statusapi.Scope, span string) []*statusapi.Site {
 	handlers := r.bySite()
 	rows := r.app.Counters.Sites(scope, span)
 	rows = append(rows, r.uncounted(scope, rows)...)
-	for i := range rows {
-		row := &rows[i]
+	for _, row := range rows {
 		row.Mode, row.Overridden = handlers.mode(row.Name, row.Pattern)
 	}
-	return slices.DeleteFunc(rows, func(row statusapi.Site) bool { return row.Mode == modeOff && !row.Any })
+	return slices.DeleteFunc(rows, func(row *statusapi.Site) bool { return row.Mode == modeOff && !row.Any })
 }
 
 // modeOff is the Site.Mode of a site without a handler.
@@ -132,13 +134,13 @@ func (s siteHandlers) mode(name, pattern string) (mode string, overridden bool) 
 
 // uncounted returns the hosts that a scope names, a handler serves by a pattern, and
 // that have no counters.
-func (r *Reporter) uncounted(scope statusapi.Scope, counted []statusapi.Site) (list []statusapi.Site) {
+func (r *Reporter) uncounted(scope statusapi.Scope, counted []*statusapi.Site) (list []*statusapi.Site) {
 	for _, name := range scope.Hosts() {
-		if slices.ContainsFunc(counted, func(row statusapi.Site) bool { return row.Name == name }) {
+		if slices.ContainsFunc(counted, func(row *statusapi.Site) bool { return row.Name == name }) {
 			continue
 		}
 		if i := slices.IndexFunc(r.handlers(), func(h *Handler) bool { return h.ownsHost(name) }); i >= 0 {
-			list = append(list, statusapi.Site{Name: name, Pattern: r.handlers()[i].SiteOf(name)})
+			list = append(list, &statusapi.Site{Name: name, Pattern: r.handlers()[i].SiteOf(name)})
 		}
 	}
 	return list
@@ -183,12 +185,11 @@ func (s siteStates) add(p *inForce, kind string) {
 
 // worst returns the sites with the text of a query in their name, the worst first, as many
 // as the query wants.
-func worst(rows []statusapi.Site, query statusapi.Query) []statusapi.Site {
+func worst(rows []*statusapi.Site, query statusapi.Query) []statusapi.Site {
 	name := strings.ToLower(query.Name)
-	rows = slices.DeleteFunc(rows, func(row statusapi.Site) bool { return !strings.Contains(row.Name, name) })
-	slices.SortFunc(rows, func(a, b statusapi.Site) int {
+	rows = slices.DeleteFunc(rows, func(row *statusapi.Site) bool { return !strings.Contains(row.Name, name) })
+	return values(top(query.Limit, rows, func(a, b *statusapi.Site) int {
 		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused),
 			cmp.Compare(statusapi.Refused(b.Decided), statusapi.Refused(a.Decided)), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
-	})
-	return most(query.Limit, rows)
+	}))
 }

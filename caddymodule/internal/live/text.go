@@ -2,6 +2,7 @@ package live
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize/english"
@@ -73,4 +74,23 @@ func plainLocation(s *config.Source) string {
 		return metrics.PlainURL(location)
 	}
 	return location
+}
+
+// top returns the first elements of a list in an order, never nil. It sorts no others.
+func top[T any](limit int, list []*T, compare func(a, b *T) int) []*T {
+	first := make([]*T, 0, min(limit, len(list))+1)
+	for _, one := range list {
+		if len(first) == limit && compare(one, first[limit-1]) >= 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(first, one, compare)
+		first = slices.Insert(first, at, one)
+		first = first[:min(len(first), limit)]
+	}
+	return first
+}
+
+// values returns what the elements of a list point to, never nil.
+func values[T any](list []*T) []T {
+	return append([]T{}, words.Map(list, func(one *T) T { return *one })...)
 }

@@ -22,7 +22,7 @@ const (
 // Monitored returns what there is to say when all sites are in monitor mode since a time; zero
 // means that it is not known. crawlers are the crawlers with their counts, and verifies says
 // that their claims are checked.
-func Monitored(since, now time.Time, verifies bool, crawlers func() []statusapi.Crawler) []statusapi.Problem {
+func Monitored(since, now time.Time, verifies bool, crawlers func() []*statusapi.Crawler) []statusapi.Problem {
 	if since.IsZero() || now.Sub(since) < monitorSeen {
 		return nil
 	}
@@ -38,15 +38,14 @@ func Monitored(since, now time.Time, verifies bool, crawlers func() []statusapi.
 
 // wouldRefuse says what enforcing would have refused in the last month: monitor mode alone
 // counts that.
-func wouldRefuse(all []statusapi.Crawler, verifies bool) string {
+func wouldRefuse(all []*statusapi.Crawler, verifies bool) string {
 	would := func(c *statusapi.Crawler) uint64 { return c.Month.WouldDeny + c.Month.WouldThrottle }
-	all = slices.DeleteFunc(all, func(c statusapi.Crawler) bool { return would(&c) == 0 })
-	slices.SortFunc(all, func(a, b statusapi.Crawler) int {
-		return cmp.Or(cmp.Compare(would(&b), would(&a)), strings.Compare(a.Name, b.Name))
+	all = slices.DeleteFunc(all, func(c *statusapi.Crawler) bool { return would(c) == 0 })
+	slices.SortFunc(all, func(a, b *statusapi.Crawler) int {
+		return cmp.Or(cmp.Compare(would(b), would(a)), strings.Compare(a.Name, b.Name))
 	})
 	sum, names, engines := uint64(0), []string{}, []string{}
-	for i := range all {
-		c := &all[i]
+	for _, c := range all {
 		sum, names = sum+would(c), append(names, fmt.Sprintf("%s of %s", words.Count(int64(would(c))), c.Name))
 		if c.Month.VerifiedWould > 0 && slices.Contains(c.Purposes, string(crawler.Search)) {
 			engines = append(engines, fmt.Sprintf("%s verified ones of %s", words.Count(int64(c.Month.VerifiedWould)), c.Name))

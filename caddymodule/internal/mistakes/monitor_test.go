@@ -12,17 +12,17 @@ import (
 // thirty it is a problem.
 func TestMonitored(t *testing.T) {
 	now := time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
-	of := func(name, purpose string, deny, verified uint64) statusapi.Crawler {
-		c := statusapi.Crawler{Name: name, Purposes: []string{purpose}}
+	of := func(name, purpose string, deny, verified uint64) *statusapi.Crawler {
+		c := &statusapi.Crawler{Name: name, Purposes: []string{purpose}}
 		c.Month = statusapi.Counts{Requests: 9000, Decided: statusapi.Decided[uint64]{WouldDeny: deny, WouldThrottle: min(deny, 1)}, VerifiedWould: verified}
 		return c
 	}
-	some := []statusapi.Crawler{of("bingbot", "search", 0, 0), of("CCBot", "ai-training", 9, 9), of("GPTBot", "ai-training", 1233, 0)}
+	some := []*statusapi.Crawler{of("bingbot", "search", 0, 0), of("CCBot", "ai-training", 9, 9), of("GPTBot", "ai-training", 1233, 0)}
 	for _, tt := range []struct {
 		name     string
 		days     int
 		verifies bool
-		crawlers []statusapi.Crawler
+		crawlers []*statusapi.Crawler
 		severity string
 		want     string
 	}{
@@ -36,7 +36,7 @@ func TestMonitored(t *testing.T) {
 		{"nobody is verified", 30, false, some[2:], statusapi.Warning, "all sites are in monitor mode, for 30 days at least: nothing is refused. " +
 			"Enforcing would have refused 1,234 requests in that time: 1,234 of GPTBot. Whether a search engine is among them is not known: " +
 			"`verify` is off; nobody with `exempt` ever is"},
-		{"a search engine", 30, true, []statusapi.Crawler{of("Googlebot", "search", 20, 12)}, statusapi.Warning,
+		{"a search engine", 30, true, []*statusapi.Crawler{of("Googlebot", "search", 20, 12)}, statusapi.Warning,
 			"all sites are in monitor mode, for 30 days at least: nothing is refused. Enforcing would have refused 21 requests in that time: " +
 				"21 of Googlebot. Search engines are among them: 12 verified ones of Googlebot; nobody with `exempt` ever is"},
 	} {
@@ -44,7 +44,7 @@ func TestMonitored(t *testing.T) {
 		if tt.days == 1e6 {
 			since = time.Time{}
 		}
-		got := mistakes.Monitored(since, now, tt.verifies, func() []statusapi.Crawler { return append([]statusapi.Crawler{}, tt.crawlers...) })
+		got := mistakes.Monitored(since, now, tt.verifies, func() []*statusapi.Crawler { return append([]*statusapi.Crawler{}, tt.crawlers...) })
 		switch {
 		case tt.want == "" && len(got) > 0:
 			t.Errorf("%s: %+v", tt.name, got)

@@ -15,7 +15,6 @@ type Status struct {
 	Hosts   int            `json:"hosts"`  // number of hosts with counters that only a pattern names
 	Modes   map[string]int `json:"modes"`  // number of sites and hosts by Site.Mode
 	Verify  bool           `json:"verify"` // a handler has the setting verify
-	Hour    Series         `json:"hour"`   // the last hour by minutes, for any Query.Span
 	Origins OriginTally    `json:"origins"`
 	Health  Health         `json:"health"`
 
@@ -56,6 +55,7 @@ type Summary struct {
 	Strangers Windows[uint64] `json:"strangers"`
 	Reasons   []ReasonCounts  `json:"reasons"` // of decisions about crawlers, the most frequent of the last day first
 	Series    Series          `json:"series"`  // for Query.Span
+	Hour      Series          `json:"hour"`    // the last hour by minutes, for any Query.Span
 }
 
 // Site has the counts of a site that has a robots handler, or had one before a reload
@@ -105,24 +105,12 @@ type Crawler struct {
 	Series []uint64 `json:"series"` // requests in each step of Query.Span
 }
 
-// CrawlersQuery selects crawlers.
-type CrawlersQuery struct {
-	Class string // only crawlers of this class; "": all
-	Span  string // of the series: SpanHour, SpanDay or SpanMonth
-}
-
 // MaxRecent is the maximum number of refusals that are kept.
 const MaxRecent = 1000
 
-// Recent has requests that were refused, or would have been refused in monitor mode, newest
-// first. For each crawler at each site, only a limited number of refusals per minute is kept.
-// Refusal.Omitted counts the others.
-type Recent struct {
-	Last     uint64 // see Status.Last
-	Refusals []Refusal
-}
-
-// Refusal is a request that was refused.
+// Refusal is a request that was refused, or would have been refused in monitor mode. For each
+// crawler at each site, only a limited number of refusals per minute is kept. Omitted counts
+// the others.
 type Refusal struct {
 	Seq       uint64    `json:"seq"` // number of the refusal, ascending
 	Time      time.Time `json:"time"`
@@ -139,10 +127,4 @@ type Refusal struct {
 
 	Addr netip.Addr `json:"-"` // the address in Client, which is never shown
 	Busy bool       `json:"-"` // a probe that requested too many URLs, and is bound as a self-declared crawler
-}
-
-// RecentQuery selects refusals.
-type RecentQuery struct {
-	After uint64 // only refusals with a higher Seq
-	Limit int    // 0: DefaultLimit
 }
