@@ -91,7 +91,7 @@ func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Proble
 			if by = fmt.Sprintf(", the last one by line %d of %s, %s", f.Line, file, cmp.Or(f.Rule, f.Reason)); file == "robots.txt" {
 				p.Line = f.Line
 			}
-			p.Sites, p.Folder = []string{siteOf(f)}, counters.FolderOf(f.Path)
+			p.Sites, p.Folder = []string{siteOfRefusal(f)}, counters.FolderOf(f.Path)
 		case impostors[f.Crawler] > 0 && f.Reason == judge.Impostor.String() && f.Action == judge.Deny.String() &&
 			r.app.Now().Sub(f.Time) <= time.Hour:
 			refused.add(f)
@@ -116,8 +116,8 @@ func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Proble
 	return problems
 }
 
-// siteOf returns the site of a refusal or, where only a pattern names it, the host.
-func siteOf(f *statusapi.Refusal) string {
+// siteOfRefusal returns the site of a refusal or, where only a pattern names it, the host.
+func siteOfRefusal(f *statusapi.Refusal) string {
 	if routes.IsPattern(f.Site) && counters.IsHostName(f.Host) {
 		return f.Host
 	}

@@ -30,28 +30,23 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		health.Problems = append(health.Problems, problem)
 	}
 	lost, seen := r.app.Counters.lostFiles(), make(map[string]bool) // several handlers may have the same file
-	var hosts mistakes.Hosts
 	places := r.placeProblems(scope)
 	for _, p := range places {
 		seen[p.Kind+p.Subject] = true // which says why there is nothing in force
 	}
-	tenants := make(map[*Handler]*[2]int) // their files, and those with a problem
+	all := make(map[siteOf]*tenants)
 	for p := range r.allInForce(scope) {
 		problem := lost.trouble(p, now)
-		kind := problem.Kind
-		if p.Invented {
-			if tenants[p.Handler] == nil {
-				tenants[p.Handler] = new([2]int)
-			}
-			tenants[p.Handler][0]++
-			if kind != "" {
-				tenants[p.Handler][1]++
-			}
-		}
+		kind, isTenants := problem.Kind, p.Invented && !slices.Contains(scope.Hosts(), p.Origin.Host)
 		visit(p, kind)
-		if p.Invented && (kind == "" || statusapi.IsUnmeant(kind)) && p.Last != judge.Pending && !slices.Contains(scope.Hosts(), p.Origin.Host) {
-			hosts.Add(p.Handler, statusapi.SiteName(p.SiteOf(p.Origin.Host)), p.Rules, problem)
-			continue
+		if isTenants {
+			site := siteOf{p.Handler, p.SiteOf(p.Origin.Host)}
+			if all[site] == nil {
+				all[site] = new(tenants)
+			}
+			if all[site].add(p, problem) {
+				continue
+			}
 		}
 		if kind == RulesLost { // which is an accident
 			p.blame(health.Problems)
@@ -59,7 +54,7 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		if kind == "" || kind == RulesLost {
 			continue
 		}
-		problem.Tenant = p.Invented && kind != "additions" && !slices.Contains(scope.Hosts(), p.Origin.Host)
+		problem.Tenant = isTenants && kind != "additions"
 		if key := problem.Kind + problem.Message; !seen[key] && !seen[problem.Kind+problem.Subject] {
 			seen[key] = true
 			health.Problems = append(health.Problems, problem)
@@ -68,13 +63,19 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 	for i := range health.Problems { // what all have in common is the server's
 		if p := &health.Problems[i]; p.Tenant {
 			p.Tenant = !slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
-				n := tenants[h]
-				return n != nil && n[0] == n[1] && h.Owns(p.Subject)
+				t := all[siteOf{h, h.SiteOf(p.Subject)}]
+				return t != nil && t.files == t.wrong && h.Owns(p.Subject)
 			})
 		}
 	}
+	for site, t := range all {
+		if t.rules != nil && t.problem.Severity != "" {
+			t.problem.Subject = statusapi.SiteName(site.name)
+			health.Problems = append(health.Problems, t.problem)
+		}
+	}
 	health.Sections = r.sections(scope)
-	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.mistakenProblems(scope), hosts.Problems(), places, r.monitorProblems(scope), r.handlerProblems(scope))...)
+	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.mistakenProblems(scope), places, r.monitorProblems(scope), r.handlerProblems(scope))...)
 	health.Problems = append(health.Problems, r.claimProblems(scope, health.Problems)...)
 	if scope.All() {
 		r.addShared(health, now)
@@ -94,6 +95,41 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		r.advise(&health.Problems[i], scope)
 	}
 	return health
+}
+
+// siteOf is a site of a handler.
+type siteOf struct {
+	*Handler
+	name string
+}
+
+// tenants are the files at hosts that only the pattern of a site names. A problem that all of
+// them have in common is the site's. One of a single host is its tenant's, or clients have
+// invented the host: it is no problem of the server.
+type tenants struct {
+	files, wrong int
+	isRead       bool
+	rules        *judge.Rules // those of all that were read; nil if they have different ones
+	problem      statusapi.Problem
+}
+
+// add adds a file with its problem, and reports whether nothing else is to be said about it.
+func (t *tenants) add(p *inForce, problem statusapi.Problem) bool {
+	if t.files++; problem.Kind != "" {
+		t.wrong++
+	}
+	if problem.Kind != "" && !statusapi.IsUnmeant(problem.Kind) || p.Last == judge.Pending {
+		return false
+	}
+	switch {
+	case !t.isRead:
+		t.isRead, t.rules, t.problem = true, p.Rules, problem
+	case t.rules != p.Rules:
+		t.rules = nil
+	case t.problem.Message > problem.Message: // the same in each report
+		t.problem = problem
+	}
+	return true
 }
 
 // reachedLimit is the kind of the problems that a limit of the plugin's memory is reached.
@@ -128,7 +164,7 @@ func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi
 		if slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
 			return h.Verifies && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
 		}) {
-			key := mistaken{siteOf(f), f.Crawler}
+			key := mistaken{siteOfRefusal(f), f.Crawler}
 			times[key] = append(times[key], f.Time)
 		}
 	}

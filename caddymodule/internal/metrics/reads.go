@@ -177,9 +177,8 @@ func ReadLevel(e *origins.FetchEvent) (zapcore.Level, string) {
 var (
 	originCount = NewDesc("origins", "Origins with a robots.txt in memory, by source and state of the rules in force.", "source",
 		"state")
-	ruleCount = NewDesc("rules", "Allow and Disallow rules in force, by source.", "source")
 
-	engines = NewLive(prometheus.GaugeValue, sendRules, originCount, ruleCount)
+	engines = NewLive(prometheus.GaugeValue, sendOrigins, originCount)
 )
 
 // engine is an engine and the kind of its source.
@@ -194,21 +193,15 @@ func ReportEngine(e *enforce.Engine, kind string) (stop func()) {
 	return engines.Report(e, engine{e, kind})
 }
 
-// sendRules sends the metrics of the engines.
-func sendRules(engines []engine, send Sender) {
+// sendOrigins sends the metric of the engines.
+func sendOrigins(engines []engine, send Sender) {
 	type key struct{ kind, state string }
-	counts, rules := map[key]int{}, map[string]int{}
+	counts := map[key]int{}
 	for _, e := range engines {
-		e.Origins().All(func(_ judge.Origin, r *judge.Rules) {
-			counts[key{e.kind, r.Outcome().String()}]++
-			rules[e.kind] += r.RuleCount()
-		})
+		e.Origins().All(func(_ judge.Origin, r *judge.Rules) { counts[key{e.kind, r.Outcome().String()}]++ })
 	}
 	for k, n := range counts {
 		send(originCount, float64(n), k.kind, k.state)
-	}
-	for kind, n := range rules {
-		send(ruleCount, float64(n), kind)
 	}
 }
 

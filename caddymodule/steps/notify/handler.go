@@ -103,19 +103,6 @@ func (h *Handler) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	return nil
 }
 
-// test sends a message to each URL, one after another, and calls report with its name
-// and error.
-func test(urls []string, m string, report func(name string, err error)) {
-	for i, raw := range urls {
-		name := fmt.Sprint("URL ", i+1)
-		a, err := resolve(raw)
-		if err == nil {
-			name, err = a.name, newReceiver(a).attempt(&message{title: "robots: a test", body: m})
-		}
-		report(name, err)
-	}
-}
-
 // Interface guards
 var (
 	_ caddy.Provisioner       = (*Handler)(nil)

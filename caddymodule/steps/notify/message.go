@@ -3,8 +3,6 @@ package notify
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -30,7 +28,7 @@ func news(e caddy.Event, now time.Time) *message {
 		value, _ := e.Data[field].(string)
 		return value
 	}
-	title := "robots: " + subject(e)
+	title := "robots: " + strings.ReplaceAll(strings.TrimPrefix(e.Name(), prefix), "_", " ")
 	site, pattern := text("site"), text("pattern")
 	if pattern != "" { // clients choose the host: it is no link
 		site = strings.ReplaceAll(site, ".", "[.]")
@@ -57,33 +55,10 @@ func news(e caddy.Event, now time.Time) *message {
 	if advice := text("advice"); advice != "" {
 		body += "\nWhat to do: " + advice
 	}
-	return &message{plain(title, false), plain(body, true), now}
-}
-
-// subject returns the kind of an accident in words.
-func subject(e caddy.Event) string {
-	return strings.ReplaceAll(strings.TrimPrefix(e.Name(), prefix), "_", " ")
-}
-
-// digest has the accidents that began at hosts that clients may have invented: how many
-// of each kind, by the pattern of the hosts.
-type digest map[string]int
-
-// add adds an accident.
-func (d digest) add(e caddy.Event) {
-	d[fmt.Sprintf("%s at hosts of %v", subject(e), e.Data["pattern"])]++
-}
-
-// message returns the message about all of them.
-func (d digest) message(now time.Time) *message {
-	var body strings.Builder
-	total := 0
-	for _, what := range slices.Sorted(maps.Keys(d)) {
-		fmt.Fprintf(&body, "%d times: %s\n", d[what], what)
-		total += d[what]
+	if e.Data["fresh"] == true {
+		body += "\nThis host did not have requests on two days. Others like it may follow: `caddy robots status` names them."
 	}
-	body.WriteString("These hosts did not have requests on two days. What to do: `caddy robots status` names them.")
-	return &message{fmt.Sprintf("robots: %d accidents at new hosts in the last hour", total), plain(body.String(), true), now}
+	return &message{plain(title, false), plain(body, true), now}
 }
 
 // marks are characters that could make a mention, a link or markup.

@@ -23,8 +23,8 @@ const (
 	firstPause  = 5 * time.Second  // after a failed attempt; each further one is twice as long
 	maxPause    = 5 * time.Minute
 	giveUpAfter = 30 * time.Minute // after a message was made
-	digestEvery = time.Hour
-	logLines    = 5 // with the same message in a minute
+	freshEvery  = time.Hour        // between two messages about hosts that clients may have invented
+	logLines    = 5                // with the same message in a minute
 )
 
 // receiver sends messages to a URL, one after another, in a goroutine that begins with the
@@ -41,8 +41,7 @@ type receiver struct {
 	stop       context.CancelFunc
 
 	mu    sync.Mutex
-	fresh digest
-	timer *time.Timer // sends the digest
+	fresh time.Time // of the last message about a host that clients may have invented
 
 	late sending // used by the goroutine only
 }
@@ -57,33 +56,23 @@ func newReceiver(a *address) *receiver {
 	stopped, stop := context.WithCancel(context.Background())
 	return &receiver{
 		name: a.name, kind: a.kind, send: a.send, now: clock.Now, queue: make(chan *message, maxWaiting), stopped: stopped, stop: stop,
-		fresh: make(digest),
 	}
 }
 
-// add takes an event, and waits for nothing. Accidents at fresh hosts are sent together.
+// add takes an event, and waits for nothing. Of accidents at fresh hosts, one is sent in
+// freshEvery.
 func (r *receiver) add(e caddy.Event, log *zap.Logger) {
 	r.log.Set(log)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e.Data["fresh"] != true {
-		r.push(news(e, r.now()))
-		return
+	now := r.now()
+	if e.Data["fresh"] == true {
+		if e.Data["state"] != "begin" || now.Sub(r.fresh) < freshEvery {
+			return
+		}
+		r.fresh = now
 	}
-	if e.Data["state"] != "begin" || r.stopped.Err() != nil {
-		return
-	}
-	if r.fresh.add(e); r.timer == nil {
-		r.timer = background.After(digestEvery, "notify: the digest", r.sendDigest)
-	}
-}
-
-// sendDigest sends the digest.
-func (r *receiver) sendDigest() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.push(r.fresh.message(r.now()))
-	r.fresh, r.timer = make(digest), nil
+	r.push(news(e, now))
 }
 
 // push puts a message into the queue. The caller holds mu.
@@ -91,7 +80,6 @@ func (r *receiver) push(m *message) {
 	switch {
 	case r.stopped.Err() != nil:
 	case r.waiting.Load() >= maxWaiting:
-		metrics.CountMessages(r.kind, "dropped", 1)
 		r.log.Load().Warn("notify: messages are dropped, because too many wait", zap.String("receiver", r.name))
 	default:
 		r.waiting.Add(1)
@@ -122,11 +110,9 @@ func (r *receiver) deliver(m *message) {
 		case r.stopped.Err() != nil:
 			return
 		case err == nil:
-			metrics.CountMessages(r.kind, "sent", 1)
 			r.waiting.Add(-1)
 			return
 		case r.now().Sub(m.at) >= giveUpAfter:
-			metrics.CountMessages(r.kind, "failed", 1)
 			log.Error("notify: a message could not be sent, and is dropped", fields...)
 			r.waiting.Add(-1)
 			return
@@ -160,7 +146,7 @@ func problems() (list []statusapi.Problem) {
 		name := r.(*receiver).name
 		list = append(list, statusapi.Problem{Severity: statusapi.Warning, Kind: "notify", Subject: name,
 			Message: fmt.Sprintf("notify: %s did not take the last message: %v", name, err),
-			Advice:  "Check the URL and the service: `caddy robots notify --test` sends a message."})
+			Advice:  "Check the URL and the service: `caddy robots notify` and the URL send a test."})
 	}
 	return list
 }
@@ -193,11 +179,7 @@ func (r *receiver) Close() error {
 	defer r.mu.Unlock()
 	r.stop()
 	failing.Delete(r)
-	if r.timer != nil {
-		r.timer.Stop()
-	}
 	if n := int(r.waiting.Load()); n > 0 {
-		metrics.CountMessages(r.kind, "dropped", n)
 		r.log.Load().Warn("notify: messages are dropped, because Caddy stops or the configuration has the URL no more",
 			zap.String("receiver", r.name), zap.Int("dropped", n))
 	}
