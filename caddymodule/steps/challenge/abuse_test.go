@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"crypto/rand"
 	"html"
 	"net/http"
 	"regexp"
@@ -90,7 +91,7 @@ func TestEachRequestFromAnotherNetwork(t *testing.T) {
 		strings.Contains(body, "refresh") {
 		t.Errorf("it goes on by itself again: %d\n%s", w.Code, body)
 	}
-	other := ringOf(randomSecret())
+	other := ring{rand.Text()}
 	s.memory.ring.Store(&other) // another server
 	w = s.serve("GET", "/blame/a?"+next, "192.0.2.1")
 	if w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), "<script") {

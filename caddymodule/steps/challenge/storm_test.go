@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestStormIsHeldWithinHalfAMinute(t *testing.T) {
 // Cookies that have the form of another server's passes switch nothing off.
 func TestForgedPassesOfAnotherServer(t *testing.T) {
 	t.Parallel()
-	s, key := newSite(t, nil), ringOf(randomSecret())
+	s, key := newSite(t, nil), ring{rand.Text()}
 	pass := key.text(newToken(noon).as(passByStyle), new(bearer))
 	s.storm(30*time.Second, 20)
 	if through, all := s.storm(30*time.Second, 20, "Cookie", "__Host-caddy-robots-pass="+pass); through > 0 {

@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"crypto/rand"
 	"net/netip"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ var here = bearer{origin: judge.NewOrigin("https", "example.com", 443), userAgen
 
 func TestTokensBelongToTheirClient(t *testing.T) {
 	t.Parallel()
-	keys := ringOf(randomSecret())
+	keys := ring{rand.Text()}
 	page := newToken(noon)
 	for kind := styleToken; kind <= trapToken; kind++ {
 		text := keys.text(page.as(kind), &here)
@@ -43,7 +44,7 @@ func TestTokensBelongToTheirClient(t *testing.T) {
 				t.Errorf("kind %d, %s: %v, want %v", kind, name, got, tt.want)
 			}
 		}
-		if got := ringOf(randomSecret()).open(text, &here); got != (token{}) {
+		if got := (ring{rand.Text()}).open(text, &here); got != (token{}) {
 			t.Errorf("kind %d, another key: %v", kind, got)
 		}
 	}
@@ -55,7 +56,7 @@ func TestTokensBelongToTheirClient(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	keys := ringOf(randomSecret())
+	keys := ring{rand.Text()}
 	good := keys.text(newToken(noon).as(styleToken), &here)
 	for _, text := range []string{"", good, good[:tokenLen-1], good + "A", strings.Repeat("A", tokenLen), strings.Repeat("\n", tokenLen), strings.ToUpper(good)} {
 		f.Add(text)
