@@ -31,7 +31,8 @@ type auditOptions struct {
 	config             selection.Flags
 	rules              judge.Settings
 	location           *time.Location
-	pastOptions
+	decided            bool
+	requests           string
 }
 
 func auditCommand(m selection.Module) *cobra.Command {
@@ -51,7 +52,11 @@ func auditCommand(m selection.Module) *cobra.Command {
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
 	f.BoolVar(&o.suggest, "suggest", false, "print changes that would have saved costs, as a Caddyfile, instead of the report")
 	f.StringArrayVar(&o.hosts, "host", nil, "host whose requests count; may be repeated; default: all hosts")
-	o.addPast(cmd)
+	f.BoolVar(&o.decided, "decided", false, "say what Caddy really refused, by the decisions in its log, instead of the report")
+	f.StringVar(&o.requests, "requests", "", "with --decided: the requests of this crawler that a rule forbade, one a line, with the rule")
+	for _, other := range []string{"suggest", "html", "against"} {
+		cmd.MarkFlagsMutuallyExclusive("decided", other)
+	}
 	command.AddDialectFlag(cmd, &o.dialect)
 	o.config.Add(cmd, m)
 	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
@@ -65,14 +70,17 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(o.checkOnce(files), o.checkPast()); err != nil {
+	if err := o.checkOnce(files); err != nil {
 		return err
+	}
+	if o.requests != "" && !o.decided {
+		return errors.New("--requests needs --decided")
 	}
 	if o.location, err = parseZone(o.zone); err != nil {
 		return err
 	}
 	options := audit.Options{
-		Files: files, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full,
+		Files: files, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full, Decided: o.decided,
 	}
 	var page *os.File
 	if o.html != "" {
@@ -89,9 +97,6 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer done()
-	if err := o.addPastTo(&options); err != nil {
-		return err
-	}
 	if o.requests != "" {
 		return o.printForbidden(cmd, options)
 	}

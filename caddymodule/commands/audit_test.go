@@ -7,10 +7,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver" // the directive file_server
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
@@ -35,80 +36,56 @@ func lineOfGPTBot(host, target string) string {
 	return host + ` 192.0.2.1 - - [07/Nov/2026:12:00:00 +0000] "GET ` + target + ` HTTP/1.1" 200 5 "-" "GPTBot/1.2"` + "\n"
 }
 
-// Without --robots, the robots.txt of the hosts in the log is fetched. Rare hosts are
-// left out, because clients can make up hosts.
-func TestAuditFetches(t *testing.T) {
+// Without --robots, each site of a configuration is judged by the robots.txt of its source, of its
+// root folder, or of the address of its first host, and --host names one without a configuration. No
+// host that only the log names is asked.
+func TestAuditReadsRobots(t *testing.T) {
 	var asked []string
 	srv := httptest.NewServer(robotsOf("User-agent: *\nDisallow: /private/\n", &asked))
 	defer srv.Close()
 	host := srv.Listener.Addr().String()
-	log := filepath.Join(t.TempDir(), "access.log")
-	text := strings.Repeat(lineOfGPTBot(host, "/private/"), 20) + lineOfGPTBot("made-up.test", "/private/")
-	if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+	name, port, _ := strings.Cut(host, ":")
+	dir := t.TempDir()
+	log, withoutHosts := filepath.Join(dir, "access.log"), filepath.Join(dir, "combined.log")
+	rooted := filepath.Join(dir, "rooted")
+	if err := os.Mkdir(rooted, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r, stderr := audited(t, "", log)
-	if r.WouldHave.Denied != 20 || len(r.Sources) != 1 || r.Sources[0].Name != "http://"+host+"/robots.txt" || fmt.Sprint(asked) != "[/robots.txt]" {
-		t.Errorf("%+v %+v %v", r.WouldHave, r.Sources, asked)
-	}
-	if !strings.Contains(stderr, "The robots.txt of "+host+": http://"+host+"/robots.txt\n") || strings.Contains(stderr, "made-up.test") {
-		t.Errorf("standard error: %q", stderr)
-	}
-	srv.Close()
-	r, stderr = audited(t, "", log)
-	if r.WouldHave.Known || r.WouldHave.Judged != 0 || !strings.Contains(stderr, "Warning: The robots.txt of "+host+" is not known: ") {
-		t.Errorf("without an answer: %+v, standard error %q", r.WouldHave, stderr)
-	}
-	// Nothing is fetched where the operator says so, nor for what is piped in.
-	asked = nil
-	if _, stderr := audited(t, "", "--robots", "none", log); stderr != "" {
-		t.Errorf("standard error: %q", stderr)
-	}
-	if _, stderr := audited(t, text, "-"); stderr != "" || asked != nil {
-		t.Errorf("standard error: %q", stderr)
-	}
-}
-
-// With a configuration, the file of a site with the source site is fetched as
-// well, and requests are judged by the site's settings.
-func TestAuditFetchesForConfiguration(t *testing.T) {
-	var asked []string
-	srv := httptest.NewServer(robotsOf("User-agent: *\nDisallow: /private/\n", &asked))
-	defer srv.Close()
-	host := srv.Listener.Addr().String()
-	name, _, _ := strings.Cut(host, ":")
-	dir := t.TempDir()
-	log, withoutHosts, robots := filepath.Join(dir, "access.log"), filepath.Join(dir, "combined.log"), filepath.Join(dir, "robots.txt")
-	writeText(t, robots, "User-agent: *\nDisallow: /private/\n")
+	writeText(t, filepath.Join(rooted, "robots.txt"), "User-agent: *\nDisallow: /private/\n")
 	line := lineOfGPTBot(host, "/private/")
-	writeText(t, log, strings.Repeat(line, 20)+lineOfGPTBot("made-up.test", "/private/"))
+	writeText(t, log, strings.Repeat(line, 20)+lineOfGPTBot("other.test", "/private/"))
 	writeText(t, withoutHosts, strings.Repeat(strings.TrimPrefix(line, host+" "), 20))
-	const other = "other.test {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t}\n}\n"
+	const other = "other.test {\n\trobots {\n\t\tsource inline \"User-agent: *\nDisallow: /private/\"\n\t}\n}\n"
+	const block = " {\n\trobots\n}\n"
 	for _, tt := range []struct {
-		name, sites string
+		name, sites string // without sites, there is no configuration
 		args        []string
 		fetched     int
 		denied      int64
 		stderr      string
 	}{
-		{"a site that names the host", other + "http://" + host + " {\n\trobots\n}\n", []string{log}, 1, 20, ": http://" + host + "/robots.txt\n"},
-		{"a site for any host", other + ":8080 {\n\trobots\n}\n", []string{log}, 1, 20, ": http://" + host + "/robots.txt\n"},
-		{"the settings of the site", other + "http://" + host + " {\n\trobots {\n\t\texempt GPTBot\n\t}\n}\n", []string{log}, 1, 0, ": http://" + host + "/robots.txt\n"},
-		{"--site", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, log}, 1, 20, ": http://" + host + "/robots.txt\n"},
-		{"--site, a log without hosts", other + "http://" + host + " {\n\trobots\n}\n", []string{"--site", name, "--robots", "ROBOTS", withoutHosts}, 0, 20, ""},
-		{"--site that is not in the log", "http://" + host + " {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t}\n}\n" + other, []string{"--site", "other.test", log}, 0, 0, "The robots.txt of other.test: the configuration\n"},
-		{"--site of any host", other + "http://" + host + " {\n\trobots\n}\n:8080 {\n\trobots\n}\n", []string{"--site", "*", "--robots", "ROBOTS", log}, 0, 1, ""},
-		{"--robots", other + ":8080 {\n\trobots\n}\n", []string{"--robots", "none", log}, 0, 0, ""},
-		{"a site that is not in the log", other + "http://else.localhost:1 {\n\trobots\n}\n", []string{log}, 0, 0, "Warning: The robots.txt of else.localhost is not known: "},
-		{"a log without hosts", other + "http://" + host + " {\n\trobots\n}\n", []string{withoutHosts}, 0, 0, "Pass the file or its URL with --robots, and the site with --site."},
+		{"without a configuration", "", []string{log}, 0, 0, ""},
+		{"--host without a configuration", "", []string{"--host", host, log}, 1, 20, "The robots.txt of * (any host): http://" + host + "/robots.txt\n"},
+		{"a host of a configuration", other + "http://" + host + block, []string{log}, 1, 21, "The robots.txt of " + name + ": http://" + host + "/robots.txt\n"},
+		{"several hosts of a site", "http://" + host + ", http://other.test:" + port + block, []string{log}, 1, 21, ": http://" + host + "/robots.txt\n"},
+		{"a root folder", "http://" + host + " {\n\trobots\n\troot " + rooted + "\n\tfile_server\n}\n", []string{log}, 0, 20, ": " + rooted + "/robots.txt\n"},
+		{"the configuration", other, []string{log}, 0, 1, "The robots.txt of other.test: the configuration\n"},
+		{"a URL", "other.test {\n\trobots {\n\t\tsource url http://" + host + "/robots.txt\n\t}\n}\n", []string{log}, 1, 1, ": http://" + host + "/robots.txt\n"},
+		{"a site for any host", ":8080" + block, []string{log}, 0, 0, "Warning: The robots.txt of * (any host) is not known: the site names no host\n"},
+		{"a site for any host, with --host", ":8080" + block, []string{"--host", host, log}, 1, 20, ": http://" + host + "/robots.txt\n"},
+		{"the settings of the site", "http://" + host + " {\n\trobots {\n\t\texempt GPTBot\n\t}\n}\n", []string{log}, 1, 0, ": http://" + host + "/robots.txt\n"},
+		{"--site", other + "http://" + host + block, []string{"--site", name, log}, 1, 20, ": http://" + host + "/robots.txt\n"},
+		{"--site, a log without hosts", other + "http://" + host + block, []string{"--site", name, withoutHosts}, 1, 20, ": http://" + host + "/robots.txt\n"},
+		{"--robots", other + "http://" + host + block, []string{"--robots", "none", log}, 0, 0, ""},
+		{"no answer", "http://gone.localhost:1" + block, []string{log}, 0, 0, "Warning: The robots.txt of gone.localhost is not known: Get \"http://gone.localhost:1/"},
 	} {
 		asked = nil
-		config := filepath.Join(dir, "Caddyfile")
-		writeText(t, config, tt.sites)
-		if i := slices.Index(tt.args, "ROBOTS"); i >= 0 {
-			tt.args[i] = robots
+		if tt.sites != "" {
+			config := filepath.Join(dir, "Caddyfile")
+			writeText(t, config, tt.sites)
+			tt.args = append([]string{"--config", config}, tt.args...)
 		}
-		r, stderr := audited(t, "", append([]string{"--config", config}, tt.args...)...)
+		r, stderr := audited(t, "", tt.args...)
 		if len(asked) != tt.fetched || r.WouldHave.Denied != tt.denied || !strings.Contains(stderr, tt.stderr) || tt.stderr == "" && stderr != "" {
 			t.Errorf("%s: asked %v, denied %d of %d judged, standard error %q", tt.name, asked, r.WouldHave.Denied, r.WouldHave.Judged, stderr)
 		}

@@ -44,9 +44,8 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 			return err
 		}
 		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
-		if len(o.robots) == 0 {
+		if len(o.robots) == 0 && len(o.hosts) > 0 {
 			err = o.addRobots(cmd, to, []selection.Site{{}})
-			to.Sites = to.Sites[:max(len(to.Sites)-1, 1)] // other hosts have nothing to compare with
 		}
 	}
 	to.Against = len(o.against) > 0

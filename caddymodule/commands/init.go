@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/proposal"
-	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
@@ -23,10 +22,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/audit"
-	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
-	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -37,19 +32,17 @@ type initOptions struct {
 	module         selection.Module
 	config, robots string
 	site           string
-	logs           []string
 }
 
 func initCommand(m selection.Module) *cobra.Command {
 	o := initOptions{module: m}
-	cmd := command.New("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
+	cmd := command.New("init [--config <file>] [--site <host>] [--robots <file|url|->]", "Proposes a robots block for a site",
 		command.NoArgs, o.propose)
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
 	f.StringVar(&o.site, "site", "",
 		"host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's robots.txt: a file, a URL, or - for standard input")
-	f.StringArrayVar(&o.logs, "log", nil, "access log from which changes are suggested; a file or a pattern; may be repeated")
 	return cmd
 }
 
@@ -68,11 +61,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		if err != nil {
 			return err
 		}
-		suggestions, err := o.readLogs(cmd, sites, i, f, &notes)
-		if err != nil {
-			return err
-		}
-		p := proposal.Propose(&sites[i], f, crawler.Builtin(), suggestions)
+		p := proposal.Propose(&sites[i], f, crawler.Builtin())
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
@@ -117,9 +106,6 @@ func (o *initOptions) command(s *allsites.Site) string {
 	list := []string{"--site", host, "--robots", s.URL(host)}
 	if o.config != "" {
 		list = append(list, "--config", o.config)
-	}
-	for _, log := range o.logs {
-		list = append(list, "--log", log)
 	}
 	return "caddy robots init " + strings.Join(words.Map(list, output.ShellWord), " ")
 }
@@ -194,64 +180,4 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 // siteNames returns the names of sites.
 func siteNames(sites []allsites.Site) []string {
 	return words.Map(sites, func(s allsites.Site) string { return s.Name() })
-}
-
-// readLogs returns what the logs suggest for the robots block of a site, as comments. Only
-// requests for its hosts count; for a site that serves hosts that its address does not name, those
-// for no other site; for the only one, all in a log that names no hosts. f is the robots.txt, nil if
-// it is not known.
-func (o *initOptions) readLogs(cmd *cobra.Command, sites []allsites.Site, index int, f *robots.File, notes *grouped) (string, error) {
-	if len(o.logs) == 0 {
-		return "", nil
-	}
-	files, err := openLogs(o.logs, cmd.InOrStdin())
-	if err != nil {
-		return "", err
-	}
-	if slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
-		return "", errors.New("--log reads the log several times: give it as a file, not as standard input or a pipe")
-	}
-	answer := judge.Response{Status: http.StatusNotFound}
-	if f != nil {
-		answer = judge.Response{Status: http.StatusOK, Body: f.Bytes()}
-	}
-	s := &sites[index]
-	options := audit.Options{
-		Files: files,
-		Sites: []audit.Site{{Robots: []audit.Version{{Name: "robots.txt", Response: answer}}}},
-	}
-	_, named, err := audit.Hosts(&options)
-	if err != nil {
-		return "", err
-	}
-	switch {
-	case len(sites) > 1 && !named:
-		notes.add("it does not name the hosts of requests, so nothing is suggested from it. Run this with --site and the log of that site", "the log")
-		return "", nil
-	case named && s.Open():
-		for i := range sites {
-			if i != index {
-				options.Sites = append(options.Sites, audit.Site{Hosts: sites[i].Hosts})
-			}
-		}
-	case named:
-		options.Hosts = s.Hosts
-	}
-	r, err := audit.Run(cmd.Context(), options)
-	if errors.Is(err, audit.ErrHosts) && len(sites) > 1 {
-		notes.add("the log has no request for it, so nothing is suggested", s.Name())
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if err := suggest.Add(cmd.Context(), &suggest.Input{Options: options, Report: r}); err != nil {
-		return "", err
-	}
-	if len(r.Suggestions) == 0 {
-		for _, note := range r.Suggested.Notes {
-			notes.add(note, s.Name())
-		}
-	}
-	return report.Commented(r), nil
 }

@@ -19,7 +19,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -42,12 +41,9 @@ type Options struct {
 	// Sites are the sites whose requests are in the log. Without any, requests are
 	// not judged.
 	Sites []Site
-	// Hosts are the hosts whose requests count, Clients the addresses of their clients, and
-	// From and To the time: from From on and before To. None, or zero: all. Other
-	// requests are left out, as if they were not in the logs.
-	Hosts    []string
-	Clients  []netip.Prefix
-	From, To time.Time
+	// Hosts are the hosts whose requests count. None: all. Other requests are left out, as if
+	// they were not in the logs.
+	Hosts []string
 	// Decided is true to count what Caddy decided, by its log, for Report.Decided.
 	Decided bool
 	// Against is true to compare the verdicts with those of Site.Was, for Report.Against.
@@ -126,7 +122,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, filter: newFilter(&o), strangers: newStrangers(), rows: make(rows), paths: cost.New()}
+	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, filter: newFilter(o.Hosts), strangers: newStrangers(), rows: make(rows), paths: cost.New()}
 	a.pacer.settle = a.settle
 	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err
@@ -147,7 +143,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if a.logs, err = logfile.NewSequence(o.Files, o.Zone); err != nil {
 		return nil, err
 	}
-	a.inputs = &inputs{logs: a.logs.Logs, each: make([]Input, len(a.logs.Logs)), mask: a.mask, filter: &a.filter, examples: []UnreadableExample{}}
+	a.inputs = &inputs{logs: a.logs.Logs, each: make([]Input, len(a.logs.Logs)), mask: a.mask, filter: a.filter, examples: []UnreadableExample{}}
 	return a, nil
 }
 

@@ -92,7 +92,7 @@ func (a *auditor) learnClaims(ctx context.Context) error {
 
 // collect adds the claim of a line to the list.
 func (a *auditor) collect(l *logfile.Log) {
-	if l.Problem != logformat.None || !a.filter.selectsHost(l.Entry.Host) {
+	if l.Problem != logformat.None || !a.filter.selects(l.Entry.Host) {
 		return
 	}
 	h := a.hosts.of(l.Entry.Host)

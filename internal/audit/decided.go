@@ -21,8 +21,7 @@ type Decided struct {
 	Refused     int64  `json:"refused"`      // with 403, 404, 429 or 503 by the robots handler
 	WouldRefuse int64  `json:"would_refuse"` // that mode monitor let pass
 	Decisions   []*Row `json:"decisions"`    // that refused requests, or would have, most requests first
-	// Shown has the latest refused requests, at most 20; with Options.From, the first
-	// requests of that time, also those that passed.
+	// Shown has the latest refused requests, at most 20.
 	Shown []Request `json:"shown"`
 }
 
@@ -43,14 +42,8 @@ type decided struct {
 
 // countDecided counts a request by the decision in the log.
 func (a *auditor) countDecided(v *Judged) {
-	d, o := a.decided, &a.options
-	has := v.setLogged()
-	client := a.mask
-	client.Full = client.Full || len(o.Clients) > 0 // an address that was asked for is known
-	if !o.From.IsZero() && len(d.Shown) < maxShown {
-		d.Shown = append(d.Shown, v.shown(client, a.mask, v.logged))
-	}
-	if !has {
+	d := a.decided
+	if !v.setLogged() {
 		return
 	}
 	d.Decided.Decided++
@@ -65,11 +58,9 @@ func (a *auditor) countDecided(v *Judged) {
 	key := *v.logged
 	key.GraceEnds = "" // it does not tell decisions apart
 	a.rows.count(rowKey{host: v.host, logged: d.as(key)}, a.rest, v).Last = v.stamp()
-	if o.From.IsZero() {
-		d.Shown = append(d.Shown, v.shown(client, a.mask, v.logged))
-		if len(d.Shown) >= 2*maxShown {
-			d.Shown = slices.Delete(d.Shown, 0, maxShown)
-		}
+	d.Shown = append(d.Shown, v.shown(a.mask, a.mask, v.logged))
+	if len(d.Shown) >= 2*maxShown {
+		d.Shown = slices.Delete(d.Shown, 0, maxShown)
 	}
 }
 
@@ -95,7 +86,7 @@ func (a *auditor) decidedSummary(r *Report) string {
 		return "The log has no such request."
 	}
 	text := fmt.Sprintf("Caddy refused %s of %s", words.Count(r.Refused), requests(r.Requests))
-	if len(a.filter.hosts) > 0 {
+	if len(a.filter) > 0 {
 		text += " for " + a.filter.String()
 	}
 	if r.WouldRefuse > 0 {
@@ -116,21 +107,14 @@ func (d *Decided) decisionTable(most int) *table {
 // shownTable returns requests with the decisions on them.
 func (r *Report) shownTable(most int) *table {
 	t := newTable(most, "Requests", "time", "client", "request", ">status", "action", "crawler", "reason", "line", "version", "log")
-	undecided := false
 	for i := range r.Shown {
 		q := &r.Shown[i]
 		d := q.Robots
-		if d == nil {
-			d, undecided = new(verdict.Decision), true
-		}
 		version := d.Version
 		if i := slices.IndexFunc(r.Sources, func(s *Source) bool { return s.Tag == version }); i >= 0 && version != "" {
 			version += " (" + r.Sources[i].Name + ")"
 		}
 		t.add(q.Time, q.Client, q.Method+" "+q.Host+q.Target, strconv.Itoa(q.Status), d.Action, d.Crawler, d.Reason, d.Place(), version, q.place())
-	}
-	if undecided {
-		t.note("Where no action is given, the robots handler took the client for a browser or app, or did not get the request: another handler decided.")
 	}
 	return t
 }

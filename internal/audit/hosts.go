@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/cespare/xxhash/v2"
@@ -37,88 +35,22 @@ type Host struct {
 	lines  []*timeline // that in force, and with Options.Against that of Site.Was
 }
 
-// Limits for Hosts.
-const (
-	maxMainHosts = 5    // hosts that it returns
-	hostLines    = 2000 // lines of each log that it reads
-)
+// filter has the hosts whose requests count; empty: all.
+type filter map[string]bool
 
-// Hosts returns the hosts that have a tenth or more of the requests in the first 2,000
-// lines of each log that Options.Hosts selects, in lower case, most requests first, at
-// most 5. named is false if none of these requests has a host. It skips logs that can be
-// read only once. It returns an error if a log cannot be opened, or if a file is not a log
-// (logfile.ErrFormat).
-func Hosts(o *Options) (main []string, named bool, err error) {
-	counts := counter{}
-	requests, only := int64(0), newFilter(o)
-	for _, f := range o.Files {
-		if f.Once {
-			continue
-		}
-		l, err := logfile.Open(f, o.Zone)
-		if err != nil {
-			return nil, false, err
-		}
-		for n := 0; n < hostLines && l.Next(); n++ {
-			switch {
-			case !only.selectsHost(l.Entry.Host):
-				n--
-			case l.Problem == logformat.None && !isOwnFetch(&l.Entry):
-				requests++
-				*counts.of(l.Entry.Host)++
-				named = named || l.Entry.Host != ""
-			}
-		}
-		l.Close()
-	}
-	for _, c := range counts.top(maxMainHosts) {
-		host := strings.ToLower(c.Name)
-		if c.Requests*10 >= requests && isHostPort(host) && !slices.Contains(main, host) {
-			main = append(main, host)
-		}
-	}
-	return main, named || requests == 0, nil
-}
-
-// isHostPort reports whether s consists only of characters of a host and a port, so
-// that it cannot change the rest of a URL.
-func isHostPort(s string) bool {
-	return s != "" && s != otherName && len(s) <= 260 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-.:[]") == ""
-}
-
-// filter selects the requests that Options asks for.
-type filter struct {
-	*Options
-	hosts map[string]bool // empty: all
-}
-
-func newFilter(o *Options) filter {
-	f := filter{o, make(map[string]bool)}
-	for _, host := range o.Hosts {
-		f.hosts[judge.NewOrigin("", host, 0).Host] = true
+func newFilter(hosts []string) filter {
+	f := make(filter)
+	for _, host := range hosts {
+		f[judge.NewOrigin("", host, 0).Host] = true
 	}
 	return f
 }
 
 // String returns the first five hosts in alphabetical order.
-func (f *filter) String() string { return words.List(slices.Sorted(maps.Keys(f.hosts)), 5) }
+func (f filter) String() string { return words.List(slices.Sorted(maps.Keys(f)), 5) }
 
-// selectsHost reports whether requests for a host, as a client sent it, count.
-func (f *filter) selectsHost(raw string) bool {
-	return len(f.hosts) == 0 || f.hosts[judge.NewOrigin("", raw, 0).Host]
-}
-
-// selects reports whether a request counts by its client and time.
-func (f *filter) selects(e *logformat.Entry) bool {
-	if !f.From.IsZero() && (e.Time().Before(f.From) || !e.Time().Before(f.To)) {
-		return false
-	}
-	if len(f.Clients) == 0 {
-		return true
-	}
-	addr, err := netip.ParseAddr(e.Client)
-	return err == nil && slices.ContainsFunc(f.Clients, func(p netip.Prefix) bool { return p.Contains(addr.Unmap()) })
-}
+// selects reports whether requests for a host, as a client sent it, count.
+func (f filter) selects(raw string) bool { return len(f) == 0 || f[judge.NewOrigin("", raw, 0).Host] }
 
 // hosts counts requests by host.
 type hosts struct {

@@ -41,7 +41,7 @@ type inputs struct {
 	logs   []*logfile.Log
 	each   []Input // by logfile.Log.Index
 	mask   mask.Masker
-	filter *filter
+	filter filter
 
 	unreadable int64
 	other      int64
@@ -80,7 +80,7 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 		c.unreadable++
 		t.Unreadable++
 		*c.problems.of(string(l.Problem))++
-		if len(c.examples) < maxUnreadable && len(c.filter.hosts) == 0 { // its host is not known
+		if len(c.examples) < maxUnreadable && len(c.filter) == 0 { // its host is not known
 			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem),
 				Text: c.mask.Line(l.Line)})
 		}
@@ -89,12 +89,9 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 		c.other++
 		c.ownFetches++
 		return false
-	case !c.filter.selectsHost(l.Entry.Host):
+	case !c.filter.selects(l.Entry.Host):
 		c.other++
 		c.leftOut++
-		return false
-	case !c.filter.selects(&l.Entry):
-		c.other++
 		return false
 	}
 	c.requests++

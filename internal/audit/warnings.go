@@ -38,7 +38,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	limit, sampled := t.perSecond.sampled()
 	warn(sampled, "sampled", "Unusually many seconds have exactly %d requests: the log seems to be sampled. Then all figures are too low.",
 		limit)
-	warn(t.hosted == 0 && a.inputs.requests > 0, "no_hosts",
+	warn(t.hosted == 0 && (r.WouldHave.Judged > 0 || len(r.Sources) == 0) && a.inputs.requests > 0, "no_hosts",
 		"The log does not have the hosts of requests. All requests are judged as those of one site.")
 	known, n := len(r.Sources) > 0, r.Requests-r.WouldHave.Judged
 	warn(!known && a.decided == nil, "no_robots",
