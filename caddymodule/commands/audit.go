@@ -15,14 +15,13 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
 // auditOptions has the flags of `caddy robots audit`.
 type auditOptions struct {
 	robots, against    []string
-	zone, resolver     string
+	zone               string
 	dialect            string
 	json, full, verify bool
 	html               string
@@ -46,7 +45,6 @@ func auditCommand(m selection.Module) *cobra.Command {
 	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")
 	f.StringVar(&o.zone, "zone", "", "time zone for times without one: Europe/Berlin, +02:00, Local (default UTC)")
 	f.BoolVar(&o.verify, "verify", false, "verify the crawlers with published address lists and DNS")
-	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.StringVar(&o.html, "html", "", "also write the report as an HTML page to this file")
 	f.BoolVar(&o.full, "full", false, "show client addresses and the values of queries")
@@ -60,8 +58,6 @@ func auditCommand(m selection.Module) *cobra.Command {
 	command.AddDialectFlag(cmd, &o.dialect)
 	o.config.Add(cmd, m)
 	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
-	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
-		"limit for the Crawl-delay of the file, like max in crawl_delay")
 	return cmd
 }
 

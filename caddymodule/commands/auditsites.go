@@ -2,8 +2,8 @@ package commands
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -63,7 +63,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	if err != nil {
 		return err
 	}
-	to.Sites = o.auditSites(cmd, sites)
+	to.Sites = o.auditSites(sites)
 	if len(o.robots) > 0 {
 		for i := range to.Sites {
 			to.Sites[i].Robots = given
@@ -120,7 +120,7 @@ func (o *auditOptions) configured(to *audit.Options) (sites []selection.Site, ot
 }
 
 // auditSites returns sites in the form of the audit, without robots.txt.
-func (o *auditOptions) auditSites(cmd *cobra.Command, sites []selection.Site) (list []audit.Site) {
+func (o *auditOptions) auditSites(sites []selection.Site) (list []audit.Site) {
 	for i := range sites {
 		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}
 		for _, step := range sites[i].Steps {
@@ -128,9 +128,6 @@ func (o *auditOptions) auditSites(cmd *cobra.Command, sites []selection.Site) (l
 			if l, ok := step.(interface{ List() []limits.Limit }); ok {
 				s.Limits = l.List()
 			}
-		}
-		if cmd.Flags().Changed("max-crawl-delay") {
-			s.Rules.MaxDelay = o.rules.MaxDelay
 		}
 		if len(o.robots)+len(o.against) > 0 { // the lines of these files are their own
 			s.Rules.SourceFile, s.Rules.SourceLine = "", 0
@@ -218,16 +215,9 @@ func (o *auditOptions) date(s string) (time.Time, bool) {
 // stops it.
 func (o *auditOptions) addVerification(to *audit.Options) (done func(), err error) {
 	if !o.verify {
-		if o.resolver != "" {
-			return nil, errors.New("--resolver needs --verify")
-		}
 		return func() {}, nil
 	}
-	resolver, err := verify.NewServerResolver(o.resolver)
-	if err != nil {
-		return nil, fmt.Errorf("--resolver: %w", err)
-	}
-	verifier := verify.New(verify.Config{Lists: true, DNS: true, Resolver: resolver})
+	verifier := verify.New(verify.Config{Lists: true, DNS: true, Resolver: net.DefaultResolver})
 	checkers := map[*crawler.Registry]*verify.Checker{}
 	for i := range to.Sites {
 		rules := &to.Sites[i].Rules

@@ -133,6 +133,5 @@ func TestCommandsPrint(t *testing.T) {
 		{"audit-requests-json", 0, "audit --decided --requests GPTBot --json decided.log", ""},
 		{"audit-requests-unknown", 1, "audit --decided --requests Bingbot decided.log", ""},
 		{"audit-requests-alone", 1, "audit --requests GPTBot decided.log", ""},
-		{"audit-resolver-alone", 1, "audit -r none --resolver 192.0.2.53 LOGS/combined.log", ""},
 	})
 }

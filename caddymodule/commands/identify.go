@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,7 +32,7 @@ type identifyOptions struct {
 
 func identifyCommand(m selection.Module) *cobra.Command {
 	var o identifyOptions
-	cmd := command.New("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...|-",
+	cmd := command.New("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...",
 		"Identifies the crawler that sends a User-Agent", command.Needs(1, "a User-Agent"), o.identify)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
@@ -45,10 +44,6 @@ func identifyCommand(m selection.Module) *cobra.Command {
 
 // identify runs the command.
 func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
-	fromInput := len(args) == 1 && args[0] == "-"
-	if fromInput && o.robots == "-" {
-		return errors.New("standard input can be the list or the robots.txt, not both")
-	}
 	if err := o.config.Replace(cmd, &o.rules); err != nil {
 		return err
 	}
@@ -60,7 +55,8 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	enc := output.NewEncoder(out)
 	var id crawler.Identity
-	identify := func(ua string) {
+	for _, arg := range args {
+		ua := oneLine.Replace(arg)
 		matcher.Identify(ua, &id)
 		if found := o.describe(rules, ua, &id); o.json {
 			_ = enc.Encode(found) // Flush returns the error
@@ -68,38 +64,11 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 			found.write(out)
 		}
 	}
-	if fromInput {
-		err = eachUserAgent(cmd.InOrStdin(), identify)
-	} else {
-		for _, arg := range args {
-			identify(oneLine.Replace(arg))
-		}
-	}
-	return errors.Join(err, out.Flush())
+	return out.Flush()
 }
 
 // oneLine replaces line breaks and TABs, which no User-Agent has, with blanks.
 var oneLine = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
-
-// maxListLine is the maximum length of a line of a list, in octets.
-const maxListLine = 1 << 20
-
-// eachUserAgent calls f for each line of a list of User-Agents. A TAB and the
-// text after it are ignored. An empty line is an empty User-Agent. A line of more
-// than maxListLine octets is an error.
-func eachUserAgent(list io.Reader, f func(ua string)) error {
-	s := bufio.NewScanner(list)
-	s.Buffer(nil, maxListLine)
-	n := 0
-	for ; s.Scan(); n++ {
-		ua, _, _ := strings.Cut(s.Text(), "\t")
-		f(ua)
-	}
-	if err := s.Err(); err != nil {
-		return fmt.Errorf("reading line %d: %w", n+1, err)
-	}
-	return nil
-}
 
 // compile returns the rules of --robots, or of an empty file.
 func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*judge.Rules, error) {

@@ -143,7 +143,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if a.logs, err = logfile.NewSequence(o.Files, o.Zone); err != nil {
 		return nil, err
 	}
-	a.inputs = &inputs{logs: a.logs.Logs, each: make([]Input, len(a.logs.Logs)), mask: a.mask, filter: a.filter, examples: []UnreadableExample{}}
+	a.inputs = &inputs{logs: a.logs.Logs, each: make([]Input, len(a.logs.Logs)), full: o.Full, filter: a.filter, examples: []UnreadableExample{}}
 	return a, nil
 }
 

@@ -1,45 +1,13 @@
 package audit
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
-
-func TestCompressedLogs(t *testing.T) {
-	text, err := os.ReadFile("../logformat/testdata/combined.log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const copies = 2000
-	text = bytes.Repeat(text, copies)
-	var g, z bytes.Buffer
-	gw := gzip.NewWriter(&g)
-	gw.Write(text)
-	gw.Close()
-	zw, _ := zstd.NewWriter(&z)
-	zw.Write(text)
-	zw.Close()
-	for name, data := range map[string][]byte{"gzip": g.Bytes(), "zstd": z.Bytes()} {
-		r := mustRun(t, Options{Files: []logfile.File{memory("access.log", data)}, Sites: exampleSite(t)})
-		if r.Requests != copies*14 || r.Inputs[0].Compression != name {
-			t.Errorf("%s: %d requests, compression %q", name, r.Requests, r.Inputs[0].Compression)
-		}
-		// Of a file that was cut off, the lines before its end count.
-		r = mustRun(t, Options{Files: []logfile.File{memory("cut.log", data[:len(data)*3/4])}, Sites: exampleSite(t)})
-		if !warned(r, "cut_input") || r.Requests < copies*14/3 || r.Requests >= copies*14 {
-			t.Errorf("%s: %d requests, warnings %v", name, r.Requests, r.Warnings)
-		}
-	}
-}
 
 func TestLogsThatCannotBeJudged(t *testing.T) {
 	caddy := strings.Repeat(`{"level":"info","ts":1794052811.5,"logger":"http.log.access","msg":"handled request","request":{"client_ip":"192.0.2.1","method":"GET","host":"example.com","uri":"/"},"duration":1.5,"size":1,"status":200}`+"\n", 3)

@@ -33,14 +33,14 @@ type UnreadableExample struct {
 	Input  string `json:"input"` // name of the file
 	LineNo int64  `json:"line"`  // line in that file, from 1
 	Reason string `json:"reason"`
-	Text   string `json:"text"` // the beginning of the line, at most 200 octets; addresses and queries are masked unless Options.Full is set
+	Text   string `json:"text,omitempty"` // the beginning of the line, with Options.Full
 }
 
 // inputs counts the lines of the logs.
 type inputs struct {
 	logs   []*logfile.Log
 	each   []Input // by logfile.Log.Index
-	mask   mask.Masker
+	full   bool    // the texts of lines are shown
 	filter filter
 
 	unreadable int64
@@ -81,8 +81,11 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 		t.Unreadable++
 		*c.problems.of(string(l.Problem))++
 		if len(c.examples) < maxUnreadable && len(c.filter) == 0 { // its host is not known
-			c.examples = append(c.examples, UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem),
-				Text: c.mask.Line(l.Line)})
+			example := UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem)}
+			if c.full {
+				example.Text = mask.Shortened(string(l.Line[:min(len(l.Line), 2*mask.MaxShown)]))
+			}
+			c.examples = append(c.examples, example)
 		}
 		return false
 	case isOwnFetch(&l.Entry):

@@ -8,24 +8,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
-func TestKindOfMedia(t *testing.T) {
-	for want, list := range map[requestKind]string{
-		unknownKind:  "|application/octet-stream|x",
-		documentKind: "text/html; charset=utf-8|application/xhtml+xml|text/plain|application/pdf|application/gzip|application/x-tar",
-		embeddedKind: "text/css|application/javascript|text/JavaScript;x|image/svg+xml|font/woff2|application/font-woff|application/vnd.ms-fontobject|video/mp4",
-		otherKind:    "application/json|application/ld+json|application/xml|application/rss+xml|text/event-stream|application/wasm",
-	} {
-		for media := range strings.SplitSeq(list, "|") {
-			if got := kindOfMedia(media); got != want {
-				t.Errorf("%q is %d, want %d", media, got, want)
-			}
-		}
-	}
-}
-
 // The Content-Type of an answer has precedence over everything that the path says.
 func TestContentType(t *testing.T) {
-	for media, want := range map[string]int64{"text/html; charset=utf-8": 300, "application/gzip": 300, "image/png": 0, "application/json": 0, "": 0} {
+	for media, want := range map[string]int64{"text/html; charset=utf-8": 300, "application/gzip": 0, "image/png": 0, "application/json": 0, "": 0} {
 		var log strings.Builder
 		log.WriteString(newLonelyLog().String())
 		l := newCaddyText()

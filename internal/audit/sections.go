@@ -293,7 +293,7 @@ func (r *Report) inputTable(most int) *table {
 }
 
 func (r *Report) unreadableTable(most int) *table {
-	t := newTable(most, "Lines that could not be read", "log", "reason", "text")
+	t := newTable(most, "Lines that could not be read", "log", "reason", headIf(!r.Masked, "text"))
 	for _, e := range r.UnreadableExamples {
 		t.add(fmt.Sprintf("%s, line %d", e.Input, e.LineNo), e.Reason, e.Text)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
+	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -117,7 +118,6 @@ type strangers struct {
 	visitors *visitors
 	waiting  []stranger // for lonelyFor, the oldest first
 	pages    int64
-	coarse   int64 // requests whose time is not exact to a second
 	settle   func(*stranger)
 	hosts    map[*Host]*hostPages
 	// readers are the User-Agents of browsers that read several pages, and fetched those of
@@ -133,11 +133,10 @@ func newStrangers() *strangers {
 
 // count counts a request of a person. reads is true if it is for a page, and the address
 // has requested readerPages others of the host.
-func (s *strangers) count(v *Judged, kind requestKind, clock int64) (reads bool) {
+func (s *strangers) count(v *Judged, kind media.Kind, clock int64) (reads bool) {
 	s.release(clock - lonelyFor)
 	e := v.entry
-	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
-		countIf(&s.coarse, !v.host.Rest)
+	if v.host.Rest || !e.Timed {
 		return false
 	}
 	key := clientHash(e.Client) ^ v.host.hash
@@ -146,7 +145,7 @@ func (s *strangers) count(v *Judged, kind requestKind, clock int64) (reads bool)
 	switch {
 	case e.Prefetch:
 		return false
-	case kind != documentKind || e.Authorized || !v.Reads():
+	case kind != media.Page || e.Authorized || !v.Reads():
 		who.others = true
 		return false
 	}
@@ -212,13 +211,13 @@ func (s *strangers) of(host *Host) *hostPages {
 
 // countAgent counts a request with a browser's User-Agent. reads says that it is for a page,
 // and that the address had requested other pages before: most that storm a site have not.
-func (s *strangers) countAgent(v *Judged, kind requestKind, reads bool) {
+func (s *strangers) countAgent(v *Judged, kind media.Kind, reads bool) {
 	pages := s.of(v.host)
 	if pages == nil {
 		return
 	}
 	agent := &pages.agents[xxhash.Sum64String(v.agent)%agentCells]
-	agent.files = agent.files || kind == embeddedKind
+	agent.files = agent.files || kind == media.Embedded
 	if reads && agent.read < embeddingPages {
 		agent.read++
 	}

@@ -34,7 +34,7 @@ func (p *commonLog) name() string {
 
 func (p *commonLog) parse(line []byte, e *Entry) Problem {
 	p.buf = p.buf[:0]
-	end := bytes.Index(line, []byte(`] "`))
+	end := bytes.Index(line, requestMark)
 	if end < 0 {
 		return cutOr(line, badRequest)
 	}
@@ -50,7 +50,7 @@ func (p *commonLog) parse(line []byte, e *Entry) Problem {
 	if problem := p.head(view(plain(line[:begin])), e); problem != None {
 		return problem
 	}
-	rest := line[end+len(`] "`):]
+	rest := line[end+len(requestMark):]
 	request, rest, ok := p.quoted(rest, endsRequest)
 	if !ok {
 		return cutOr(line, badRequest)

@@ -34,19 +34,12 @@ const (
 // layouts are the forms of times that servers write and operators configure. A
 // fraction of a second may be in each.
 var layouts = func() (list []string) {
-	for _, date := range []string{"02/Jan/2006:", "2006-01-02T", "2006-01-02 ", "2006/01/02 ", "2006/01/02T"} {
-		for _, clock := range []string{"15:04:05", "15:04", "15:04:", "15:04::"} {
-			for _, zone := range []string{" Z0700", "", "Z07:00", "Z0700", "Z07", " Z07:00", " Z07", " UTC", " GMT"} {
-				list = append(list, date+clock+zone)
-			}
+	for _, date := range []string{"02/Jan/2006:", "2006-01-02T", "2006-01-02 ", "2006/01/02 "} {
+		for _, zone := range []string{" -0700", "", "Z07:00", "Z0700", " UTC", " GMT"} {
+			list = append(list, date+"15:04:05"+zone)
 		}
 	}
-	return append(list,
-		time.ANSIC, time.UnixDate, time.RubyDate, time.RFC822, time.RFC822Z, time.RFC850, time.RFC1123, time.RFC1123Z,
-		"02 Jan 2006 15:04:05 MST", "02 Jan 2006 15:04:05 -0700", "02 Jan 2006 15:04:05", "Jan 2, 2006 15:04:05", "Jan 2 2006 15:04:05",
-		"02.01.2006 15:04:05", "02-01-2006 15:04:05", "02/01/2006 15:04:05", "02-Jan-2006 15:04:05", "20060102150405", "20060102T150405Z",
-		"Jan 2, 2006 at 3:04pm (MST)", "2006-01-02 15:04:05 -0700 MST",
-	)
+	return append(list, "Mon, 02 Jan 2006 15:04:05 GMT")
 }()
 
 // parse parses a time in any of the known forms.
@@ -81,21 +74,16 @@ func (z *timeParser) parseLayout(b []byte, layout string) (stamp, bool) {
 	if layout == "" {
 		return stamp{}, false
 	}
-	inUTC := strings.HasSuffix(layout, "UTC") || strings.HasSuffix(layout, "GMT") || strings.HasSuffix(layout, "Z")
-	zone := z.zone
-	if zone == nil || inUTC {
+	zone, zoned := z.zone, strings.Contains(layout, "07")
+	isUTC := strings.HasSuffix(layout, " UTC") || strings.HasSuffix(layout, " GMT")
+	if zone == nil || isUTC {
 		zone = time.UTC
 	}
 	t, err := time.ParseInLocation(layout, view(b), zone)
 	if err != nil || t.Year() < firstYear || t.Year() > lastYear {
 		return stamp{}, false
 	}
-	zoned := inUTC || strings.Contains(layout, "07") || strings.Contains(layout, "MST")
-	resolution := time.Minute
-	if strings.Contains(layout, "05") {
-		resolution = fractionOf(b)
-	}
-	return stamp{t.UnixNano(), int64(resolution), zoned}, true
+	return stamp{t.UnixNano(), int64(fractionOf(b)), zoned || isUTC}, true
 }
 
 // fractionOf returns the resolution of a time with seconds: a second, or that of the

@@ -3,7 +3,6 @@ package challenge
 import (
 	"errors"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -12,33 +11,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/media"
 )
-
-// media is what a response has, for a check.
-type media uint8
-
-const (
-	untyped media = iota
-	htmlMedia
-	embeddable // what pages embed, but for icons: browsers fetch them without a page
-	otherMedia
-)
-
-// mediaOf returns what a response with a Content-Type has.
-func mediaOf(types []string) media {
-	if len(types) == 0 || types[0] == "" {
-		return untyped
-	}
-	kind := strings.ToLower(types[0])
-	switch {
-	case strings.HasPrefix(kind, "text/html"), strings.HasPrefix(kind, "application/xhtml+xml"):
-		return htmlMedia
-	case strings.HasPrefix(kind, "image/") && !strings.Contains(kind, "icon"), strings.HasPrefix(kind, "text/css"),
-		strings.HasPrefix(kind, "font/"), strings.HasPrefix(kind, "application/font"), strings.Contains(kind, "javascript"):
-		return embeddable
-	}
-	return otherMedia
-}
 
 // pending is what is to be done when the answer to a request is known.
 type pending struct {
@@ -58,7 +32,7 @@ type pending struct {
 	head    response.Head
 	reached bool // the request has reached the next handler
 	status  int  // 0 if none was set
-	media   media
+	media   media.Kind
 	isHit   bool // a cache has answered
 	isHead  bool
 	target  string
@@ -107,7 +81,7 @@ func (p *pending) Reach(w http.ResponseWriter) http.ResponseWriter {
 
 // Answered implements response.Observer.
 func (p *pending) Answered(status int, header http.Header) {
-	p.status, p.media = status, mediaOf(header["Content-Type"])
+	p.status, p.media = status, media.Of(header.Get("Content-Type"))
 	p.isHit = slices.ContainsFunc(header["Cache-Status"], func(field string) bool { return strings.Contains(field, "; hit") })
 }
 
@@ -126,7 +100,7 @@ func (a *Arrival) End(returned bool, err error, r *http.Request) (taken bool) {
 	switch {
 	case !p.reached || isComplete && p.isNone():
 		p.giveBack()
-	case p.counted.lone > 0 && p.media == htmlMedia:
+	case p.counted.lone > 0 && p.media == media.Page:
 		p.storm.keep(sample{p.target, a.bearer.userAgent})
 	}
 	if isComplete && !p.isHead {
@@ -146,38 +120,24 @@ func (p *pending) isNone() bool {
 	case p.status >= 300, p.status == http.StatusNoContent:
 		return true
 	}
-	return p.isHit || p.media != htmlMedia && p.media != untyped
+	return p.isHit || p.media != media.Page && p.media != media.Unknown
 }
 
 // observe notes what a client was served: pages, what they embed, and what proves that the
 // site knows it.
 func (a *Arrival) observe() {
 	p := &a.pending
-	unchanged := p.status == http.StatusNotModified && p.media == untyped && isFile(p.target)
-	embeds := p.status < 300 && p.media == embeddable && !isIcon(p.target) || unchanged
+	unchanged := p.status == http.StatusNotModified && p.media == media.Unknown && media.OfTarget(p.target) == media.Embedded
+	embeds := p.status < 300 && p.media == media.Embedded && media.OfTarget(p.target) != media.Other || unchanged
 	if embeds {
 		address, _ := p.check.memory.memo(a.group, p.now)
 		p.storm.embeds(address, p.now)
 	}
-	if p.cell != nil && !p.matches && p.status < 300 && p.media == htmlMedia {
+	if p.cell != nil && !p.matches && p.status < 300 && p.media == media.Page {
 		p.cell.elsewhere.Add(1)
 	}
 	isKnown := embeds || p.proves && p.status < 300
 	if isKnown && p.client != nil && !p.storm.on.Load() && !p.check.Always {
 		p.client.known.Store(p.now)
 	}
-}
-
-// isFile reports whether a target is that of a file that pages embed.
-func isFile(target string) bool {
-	name, _, _ := strings.Cut(target, "?")
-	return slices.Contains([]string{".css", ".js", ".mjs", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".woff", ".woff2"}, path.Ext(name)) &&
-		!isIcon(target)
-}
-
-// isIcon reports whether a target is that of a site's icon, which browsers fetch without a
-// page.
-func isIcon(target string) bool {
-	name, _, _ := strings.Cut(target, "?")
-	return strings.HasPrefix(path.Base(name), "favicon")
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -139,7 +140,7 @@ func (s *site) answer(a *Arrival, r *http.Request, as backend) {
 	if as.err == nil {
 		if as.media == "" {
 			as.media = "text/html; charset=utf-8"
-			if of := mime.TypeByExtension(path.Ext(r.URL.Path)); isFile(r.URL.Path) || path.Ext(r.URL.Path) == ".ico" {
+			if of := mime.TypeByExtension(path.Ext(r.URL.Path)); media.OfTarget(r.URL.Path) == media.Embedded || path.Ext(r.URL.Path) == ".ico" {
 				as.media = of
 			}
 		}

@@ -4,7 +4,6 @@ package mask
 
 import (
 	"net/netip"
-	"regexp"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/visible"
@@ -56,45 +55,9 @@ func (m Masker) Target(s string) string {
 }
 
 // Shortened returns a copy of at most MaxShown octets.
-func Shortened(s string) string { return cut(s, MaxShown) }
-
-// cut returns a copy of at most so many octets.
-func cut(s string, most int) string {
-	if len(s) <= most {
+func Shortened(s string) string {
+	if len(s) <= MaxShown {
 		return strings.Clone(s)
 	}
-	return strings.ToValidUTF8(s[:most], "") + Hidden
-}
-
-var (
-	lineAddresses = regexp.MustCompile(`/?(?:\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7})`)
-	lineQueries   = regexp.MustCompile(`\?[^\s"]*`)
-)
-
-// maxExcerpt is the largest length of an unreadable line in the report, in octets.
-const maxExcerpt = 200
-
-// Line masks everything in a line that looks like an address or a query.
-func (m Masker) Line(b []byte) string {
-	s := string(b[:min(len(b), 4*maxExcerpt)])
-	if !m.Full {
-		s = lineAddresses.ReplaceAllStringFunc(s, m.address)
-		s = lineQueries.ReplaceAllString(s, "?"+Hidden)
-	}
-	return cut(s, maxExcerpt)
-}
-
-// address masks text that may be an address. Text after a slash is not one: it is the
-// time after the year in [07/Nov/2026:12:00:00].
-func (m Masker) address(found string) string {
-	_, err := netip.ParseAddr(found)
-	switch {
-	case found[0] == '/':
-		return found
-	case err == nil:
-		return m.Client(found)
-	case strings.Count(found, ".") == 3:
-		return Hidden
-	}
-	return found
+	return strings.ToValidUTF8(s[:MaxShown], "") + Hidden
 }
