@@ -21,15 +21,7 @@ var benchUAs = []struct{ name, ua string }{
 }
 
 func BenchmarkIdentify(b *testing.B) {
-	benchmarkMatcher(b, crawler.Builtin().Matcher(nil))
-}
-
-func BenchmarkIdentifyWithSiteTokens(b *testing.B) {
-	benchmarkMatcher(b, crawler.Builtin().Matcher([]string{"AcmeBot", "Example-Archiver", "Gulper Web Bot", "NewsHound", "quux"}))
-}
-
-// benchmarkMatcher identifies each of benchUAs in a benchmark of its own.
-func benchmarkMatcher(b *testing.B, m *crawler.Matcher) {
+	m := crawler.Builtin().Matcher(nil)
 	for _, c := range benchUAs {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -52,45 +44,5 @@ func BenchmarkCache(b *testing.B) {
 				cache.Identify(m, c.ua, &id)
 			}
 		})
-	}
-}
-
-func BenchmarkCacheParallel(b *testing.B) {
-	m := crawler.Builtin().Matcher(nil)
-	cache := crawler.NewCache(4096)
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		var id crawler.Identity
-		for i := 0; pb.Next(); i++ {
-			cache.Identify(m, benchUAs[i%5].ua, &id)
-		}
-	})
-}
-
-func BenchmarkMatcher(b *testing.B) {
-	r := crawler.Builtin()
-	for _, c := range []struct {
-		name   string
-		tokens []string
-	}{
-		{"no new token", []string{"*", "Googlebot", "GPTBot"}},
-		{"five tokens", []string{"AcmeBot", "Example-Archiver", "Gulper Web Bot", "NewsHound", "quux"}},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				r.Matcher(c.tokens)
-			}
-		})
-	}
-}
-
-func BenchmarkBuiltin(b *testing.B) {
-	r := crawler.Builtin()
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := r.With(crawler.Crawler{Name: "Acme", Class: crawler.Registered, UserAgents: []string{"AcmeBot"}, Robots: []string{"AcmeBot"}}); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -290,3 +290,27 @@ func measureList(list []byte, each func(ua string, id *crawler.Identity)) measur
 	}
 	return sum
 }
+
+func TestDeclaresRobot(t *testing.T) {
+	for ua, want := range map[string]bool{
+		"AcmeBot/1.0":                                        true,
+		"acme_spider":                                        true,
+		"Acme Crawler":                                       true,
+		"Acme/1.0 (+http://acme.example)":                    true,
+		"Acme/1.0 (+www.acme.example)":                       true,
+		"Mozilla/5.0 (compatible; Acme/1.0)":                 true,
+		"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1)": false,
+		"Mozilla/5.0 (compatible; Konqueror3.5; Linux)":      false,
+		"Acme/1.0 (http://acme.example/bot)":                 false,
+		"Acme/1.0 (bot@acme.example)":                        false,
+		"Acme (like AcmeBot)":                                false,
+		"Chatbot/42 CFNetwork/1485 Darwin/23.1.0":            false,
+		"Bottle/0.12":                                        false,
+		chrome:                                               false,
+		"":                                                   false,
+	} {
+		if got := crawler.DeclaresRobot(ua); got != want {
+			t.Errorf("DeclaresRobot(%q) = %v, want %v", ua, got, want)
+		}
+	}
+}
