@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"syscall"
-	"testing"
 )
 
 // adminValue gets a value from the admin API.
@@ -41,55 +39,4 @@ func (s *server) end() {
 	s.eventually("the server has ended", func() bool {
 		return s.cmd.Process.Signal(syscall.Signal(0)) != nil
 	})
-}
-
-// tenants is a configuration of two sites. The first one has a hidden path, the
-// address of the second one is a pattern.
-const tenants = `
-http://shop.test:$PORT {
-	robots {
-		refresh 1h
-		policy {
-			hidden /secret-area/*
-		}
-	}
-	file_server {
-		root $DIR/shop
-	}
-}
-http://*.pages.test:$PORT {
-	robots {
-		source inline <<TXT
-			User-agent: *
-			Disallow: /drafts/
-			Crawl-delay: 600
-			TXT
-	}
-	respond "page"
-}`
-
-const shopRobots = "User-agent: *\nDisallow: /private/\n\nUser-agent: bingbot\nCrawl-delay: 600\n"
-
-// startTenants starts a server with tenants and calls visit.
-func startTenants(t *testing.T, global string) *server {
-	t.Helper()
-	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t)}
-	writeFile(t, filepath.Join(s.dir, "shop/robots.txt"), shopRobots)
-	writeFile(t, filepath.Join(s.dir, "shop/index.html"), "hello")
-	s.run(global + tenants)
-	s.visit()
-	return s
-}
-
-// visit sends six requests: three of crawlers that are refused, one of a crawler
-// that is allowed, and two of people.
-func (s *server) visit() {
-	s.t.Helper()
-	s.wants(403, s.at("shop.test", gptbot, "/private/report?token=hunter2"), "a disallowed path")
-	s.wants(404, s.at("shop.test", googlebot, "/secret-area/x?token=hunter2"), "a hidden path")
-	s.wants(200, s.at("shop.test", googlebot, "/"), "an allowed path")
-	s.wants(403, s.at("a.pages.test", "Mozilla/5.0 (compatible; PageBot/1.0)", "/drafts/1"), "a disallowed path of a page")
-	for range 2 {
-		s.wants(200, s.at("a.pages.test", chrome, "/drafts/1"), "a person")
-	}
 }

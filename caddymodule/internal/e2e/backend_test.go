@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -77,19 +77,34 @@ func (g *gate) before(h http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// rawAt sends a GET with exactly this Host field and target.
-func (s *server) rawAt(host, target string, agents ...string) response {
-	s.t.Helper()
-	return s.rawTo(s.port, host, target, agents...)
+// flaky is a back end. A test sets its answer to requests for /robots.txt; other
+// paths always have a page.
+type flaky struct {
+	*backend
+	answer atomic.Pointer[http.HandlerFunc]
 }
 
-// rawTo is rawAt for another port of the server.
-func (s *server) rawTo(port int, host, target string, agents ...string) response {
-	s.t.Helper()
-	var b strings.Builder
-	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n", target, host)
-	for _, ua := range agents {
-		fmt.Fprintf(&b, "User-Agent: %s\r\n", ua)
-	}
-	return (&server{t: s.t, host: s.host, port: port}).raw(b.String() + "\r\n")
+func newFlaky(t *testing.T) *flaky {
+	t.Helper()
+	f := new(flaky)
+	f.answerWith(rules("/private/"))
+	f.backend = newBackend(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			(*f.answer.Load())(w, r)
+			return
+		}
+		fmt.Fprint(w, "page")
+	})
+	return f
 }
+
+func (f *flaky) answerWith(h http.HandlerFunc) { f.answer.Store(&h) }
+
+func text(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+func rules(path string) http.HandlerFunc { return text(200, disallow(path)) }

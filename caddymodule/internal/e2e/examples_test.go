@@ -1,10 +1,7 @@
 package e2e_test
 
 import (
-	"context"
-	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -166,32 +163,6 @@ pm.max_children = 2
 	}
 	if got := s.get(chrome, "/hello").body; got != "page /hello" {
 		t.Errorf("PHP at a port answers %q", got)
-	}
-}
-
-func TestExampleOnDemand(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/may-have-a-certificate" {
-			return
-		}
-		page(disallow("/of-"+strings.TrimSuffix(r.Host, ".test")))(w, r)
-	})
-	tlsPort := freePort(t)
-	start(t, example(t, "on-demand", "https:// {", fmt.Sprintf("https://:%d {", tlsPort), "localhost:9000", strings.TrimPrefix(b.URL, "http://")))
-	for _, host := range []string{"one", "two", "three"} {
-		c := &http.Client{Timeout: patience, Transport: &http.Transport{
-			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return new(net.Dialer).DialContext(ctx, "tcp", fmt.Sprintf("localhost:%d", tlsPort))
-			},
-		}}
-		for path, want := range map[string]int{"/of-one": 200, "/of-two": 200, "/of-three": 200, "/of-" + host: 403} {
-			if resp, err := send(c, http.MethodGet, "https://"+host+".test"+path, googlebot, "", nil); err != nil || resp.status != want {
-				t.Errorf("%s.test%s: status %d, %v; want %d", host, path, resp.status, err, want)
-			}
-		}
-		c.CloseIdleConnections()
 	}
 }
 

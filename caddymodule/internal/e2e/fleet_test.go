@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-
 	"github.com/caddy-robots/caddy-robots/internal/test/child"
 )
 
@@ -126,28 +124,6 @@ func crawl(t *testing.T, servers []*server, f func()) int {
 	wg.Wait()
 	t.Logf("%d servers: %d accepted; a person waited %v at most", len(servers), accepted.Load(), time.Duration(slowest.Load()))
 	return int(accepted.Load())
-}
-
-func TestFleetSharesOneBudget(t *testing.T) {
-	t.Parallel()
-	address := ""
-	if r := newRedis(t); r != nil {
-		address = fmt.Sprintf("localhost:%d", r.port)
-	} else {
-		t.Log("redis-server is not installed: the test uses miniredis")
-		address = miniredis.RunT(t).Addr()
-	}
-	servers := fleet(t, 4, address, "0.5")
-	began := time.Now()
-	got := crawl(t, servers, func() { time.Sleep(5 * time.Second) })
-	span := time.Since(began) // longer on a busy machine
-	// The fleet enforces 0.9 of the delay, and one request may come early.
-	if most := int(span.Seconds()/(0.9*0.5)) + 2; got > most {
-		t.Errorf("%d requests of one crawler in %v, want at most %d", got, span, most)
-	}
-	if least := int(span.Seconds()/0.5) - 2; got < least {
-		t.Errorf("%d requests of one crawler in %v, want at least %d", got, span, least)
-	}
 }
 
 func TestFleetSurvivesARedisOutage(t *testing.T) {

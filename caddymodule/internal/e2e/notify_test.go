@@ -131,7 +131,7 @@ func TestDocumentedNotify(t *testing.T) {
 		mailServer(t, "caddy", password, box), "{env.NTFY_TOKEN}", token, "ntfy.sh/my-topic", host+"/my-topic?scheme=http", "https://hooks.example.com", "http://"+host,
 		"\trobots {\n", "\tdebug\n\trobots {\n\t\tnotify {file.$DIR/url}\n")
 	some := documented(t, "caddymodule/steps/notify/README.md", "caddyfile", "on robots_rules_lost", "{\n\tevents {\n", "events {\n", "ntfy.sh/my-topic", host+"/some?scheme=http", "\t}\n}\n", "")
-	config := strings.Replace(deployed(back, ""), "{\n", strings.TrimSuffix(global, "}\n"), 1)
+	config := strings.Replace(deployed(back, "events {\n\t}\n"), "{\n", strings.TrimSuffix(global, "}\n"), 1)
 	config = strings.Replace(config, "events {\n", some, 1)
 	s := &server{t: t, dir: t.TempDir(), host: "localhost", port: freePort(t), admin: freePort(t)}
 	writeFile(t, filepath.Join(s.dir, "password"), password+"\n")
@@ -141,7 +141,7 @@ func TestDocumentedNotify(t *testing.T) {
 		t.Fatalf("before: %v", s.accidents())
 	}
 	back.answerWith(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<p>@everyone https://evil.test") })
-	s.refresh("")
+	s.refresh()
 	const title, what = "robots: rules lost at shop.test", "robots.txt of shop.test lost 1 of 1 rule (not robots)"
 	const advice = "What to do: If that was a mistake, put the file back."
 	services := [][]string{
@@ -176,7 +176,7 @@ func TestDocumentedNotify(t *testing.T) {
 		t.Errorf("cron: %s", out)
 	}
 	back.answerWith(rules("/private/"))
-	s.refresh("")
+	s.refresh()
 	services[0][2], services[1][0], services[2][1] = "Subject: "+title+" ended", "POST /my-topic Title: "+title+" ended", `{"message":"`+title+" ended"
 	services = append(services[:3], []string{"POST /some Title: " + title + " ended"})
 	s.eventually("they are told the end", func() bool { return all("It has ended. It was: ") })

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,11 +27,6 @@ const (
 type operators struct {
 	web      *httptest.Server
 	resolver string
-	down     atomic.Bool // requests for lists and keys fail
-	empty    atomic.Bool // lists have no prefixes
-	reads    atomic.Int64
-	dnsDown  atomic.Bool
-	asked    atomic.Int64
 	key      ed25519.PrivateKey
 	x        string // the public key, base64url
 }
@@ -59,18 +53,8 @@ func newOperators(t testing.TB) *operators {
 }
 
 func (o *operators) serve(w http.ResponseWriter, r *http.Request) {
-	o.reads.Add(1)
 	switch {
-	case o.down.Load():
-		http.Error(w, "down", http.StatusServiceUnavailable)
-	case r.URL.Path == "/list.json" && o.empty.Load():
-		fmt.Fprint(w, `{"prefixes":[]}`)
 	case r.URL.Path == "/list.json":
-		w.Header().Set("ETag", `"1"`)
-		if r.Header.Get("If-None-Match") == `"1"` {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
 		fmt.Fprint(w, `{"creationTime":"2026-08-14T20:03:38.055838","prefixes":[{"ipv4Prefix":"192.0.2.0/24"},{"ipv6Prefix":"2001:db8:1::/48"}]}`)
 	case strings.HasSuffix(r.URL.Path, "/http-message-signatures-directory"):
 		w.Header().Set("Content-Type", "application/http-message-signatures-directory+json")
@@ -81,12 +65,9 @@ func (o *operators) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (o *operators) answer(w dns.ResponseWriter, query *dns.Msg) {
-	o.asked.Add(1)
 	reply := new(dns.Msg)
 	reply.SetReply(query)
 	switch name := query.Question[0].Name; {
-	case o.dnsDown.Load():
-		reply.Rcode = dns.RcodeServerFailure
 	case name == "5.113.0.203.in-addr.arpa.":
 		rr, _ := dns.NewRR(name + " PTR 5.crawl.test.")
 		reply.Answer = append(reply.Answer, rr)

@@ -113,12 +113,6 @@ func startAt(t testing.TB, host string, port int, caddyfile string) *server {
 	return (&server{t: t, dir: t.TempDir(), host: host, port: port, admin: freePort(t)}).run(caddyfile)
 }
 
-// startIn runs Caddy in the home folder of a server that has ended.
-func startIn(t testing.TB, ended *server, caddyfile string) *server {
-	t.Helper()
-	return (&server{t: t, dir: ended.dir, host: ended.host, port: freePort(t), admin: freePort(t)}).run(caddyfile)
-}
-
 // run starts the process and waits until it is up.
 func (s *server) run(caddyfile string) *server {
 	t := s.t

@@ -150,21 +150,3 @@ http://localhost:$PORT {
 	}
 	s.idle("broken answers")
 }
-
-// Forty browsers that do not send their bodies keep no robots out.
-func TestIdleUploadsDoNotShed(t *testing.T) {
-	t.Parallel()
-	b := newBackend(t, page(""))
-	s := start(t, "http://localhost:$PORT {\n\trobots {\n\t\tshed {\n\t\t\tin_flight 8\n\t\t}\n\t}\n\treverse_proxy "+b.address()+"\n}\n")
-	s.wants(200, s.get(gptbot, "/"), "before")
-	for range 40 {
-		s.open("POST", "/upload", chrome, strings.Replace(idleBody, "10", "1000", 1))
-	}
-	s.eventually("their requests are in flight", func() bool { return s.shedding().inFlight == 2 })
-	for i := range 40 {
-		s.wants(200, s.get([]string{gptbot, "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)", bingbot}[i%3], "/"), fmt.Sprintf("robot %d beside idle bodies", i))
-	}
-	if since := s.shedding().since; since != "" {
-		t.Errorf("the server is busy since %v", since)
-	}
-}

@@ -24,6 +24,11 @@ func (s *server) open(method, path, ua, rest string) net.Conn {
 	return conn
 }
 
+// crawlerNo returns the User-Agent of one of many crawlers.
+func crawlerNo(n int) string {
+	return fmt.Sprintf("Mozilla/5.0 (compatible; Gather%dbot/1.0; +https://gather%d.example/bot)", n, n)
+}
+
 // idleBody is the end of the head of a request, and an octet of its body.
 const idleBody = "Content-Length: 10\r\n\r\nx"
 
@@ -82,35 +87,5 @@ func TestIdleBodiesHoldNoTurns(t *testing.T) {
 	}
 	if n := strings.Count(string(s.log.bytes()), warning); n != before {
 		t.Error("it warns although slow readers are stopped")
-	}
-}
-
-// A crawler that takes its answers slowly holds at most half of the turns while another
-// comes.
-func TestSlowReadersLeaveHalfOfTheTurns(t *testing.T) {
-	t.Parallel()
-	gate := newGate(t)
-	b := newBackend(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/archive/slow" {
-			w.WriteHeader(200)
-			_ = http.NewResponseController(w).Flush()
-			gate.before(page(""))(w, r)
-			return
-		}
-		page("")(w, r)
-	})
-	s := start(t, "http://localhost:$PORT {\n\trobots {\n\t\tlimit /archive/* {\n\t\t\tat_once 4\n\t\t}\n\t}\n\treverse_proxy "+b.address()+"\n}\n")
-	s.wants(200, s.get(gptbot, "/robots.txt"), "robots.txt")
-	s.wants(200, s.get(gptbot, "/archive/x"), "the other crawler")
-	for i := range 8 { // invented names are one
-		s.wants(200, s.get(gptbot, "/archive/x"), "the other crawler comes again")
-		s.open("GET", "/archive/slow", crawlerNo(i), "\r\n")
-	}
-	s.eventually("the turns of strangers are taken", func() bool {
-		s.get(gptbot, "/archive/x") // the other crawler came lately
-		return len(b.requests("/archive/slow")) == 2 && s.get(crawlerNo(99), "/archive/x").status == 429
-	})
-	for i := range 20 {
-		s.wants(200, s.get(gptbot, "/archive/x"), fmt.Sprintf("request %d beside slow readers", i))
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
@@ -140,7 +141,7 @@ func (v *Verify) Join(site step.Site) error {
 	if err != nil {
 		return err
 	}
-	cfg := verify.Config{Resolver: resolver, Lists: isOn(v.Lists), DNS: isOn(v.DNS), Signatures: isOn(v.Signatures)}
+	cfg := verify.Config{Resolver: resolver, Lists: isOn(v.Lists), DNS: isOn(v.DNS), Signatures: isOn(v.Signatures), Now: clock.Now}
 	key := fmt.Sprintf("verifier:%s:%t:%t:%t", server, cfg.Lists, cfg.DNS, cfg.Signatures)
 	v.verifier = shared.Use(&v.User, key, func() *verifier { return newVerifier(cfg) })
 	return nil
