@@ -88,30 +88,6 @@ func TestDecisionByClientAndRules(t *testing.T) {
 	}
 }
 
-func TestDecisionHasTheLine(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{})
-	if d := e.decide("/private/x", fake.Newbot); d.Line != 2 || d.Rule.Pattern != "/private/" {
-		t.Errorf("line %d, rule %v; want line 2, /private/", d.Line, d.Rule)
-	}
-	e.decide("/", fake.Bingbot)
-	if d := e.decide("/", fake.Bingbot); d.Action != judge.Throttle || d.Line != 16 {
-		t.Errorf("%v by line %d; want throttle by line 16", d.Action, d.Line)
-	}
-}
-
-func TestSeveralUserAgents(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{})
-	if d := e.decide("/x", fake.Chrome, fake.Gptbot); d.Action != judge.Deny || d.Crawler() != "GPTBot" {
-		t.Errorf("%v for %s; want deny for GPTBot", d.Action, d.Crawler())
-	}
-	if d := e.decide("/x", fake.Googlebot, fake.Chrome); d.Action != judge.Pass || d.Crawler() != "Googlebot" {
-		t.Errorf("%v for %s", d.Action, d.Crawler())
-	}
-	if d := e.decide("/x", "Mozilla/5.0 (compatible; Googlebot/2.1; GPTBot/1.2)"); d.Action != judge.Deny {
-		t.Errorf("%v for a User-Agent with two crawlers, of which one is denied", d.Action)
-	}
-}
-
 // A crawler can't hide among many User-Agent fields. No browser sends many.
 func TestManyUserAgentFields(t *testing.T) {
 	e := newEngineTest(t, fake.Site, judge.Settings{})
@@ -134,16 +110,6 @@ func TestInvalidExemptPaths(t *testing.T) {
 		if _, err := NewEngine(judge.Settings{ExemptPaths: []string{p}}, origins.Inline(""), nil, nil, origins.Config{}); err == nil {
 			t.Errorf("no error for the exempt path %q", p)
 		}
-	}
-}
-
-func TestControlTokensDoNotApplyToTheCrawler(t *testing.T) {
-	e := newEngineTest(t, "User-agent: Google-Extended\nDisallow: /\n", judge.Settings{})
-	if d := e.decide("/", fake.Googlebot); d.Action != judge.Pass {
-		t.Errorf("Googlebot: %v", d.Reason)
-	}
-	if got := e.origins.Load(context.Background()).Unenforceable(); len(got) != 1 || got[0] != "Google-Extended" {
-		t.Errorf("Unenforceable = %q", got)
 	}
 }
 

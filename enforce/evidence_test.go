@@ -271,33 +271,6 @@ func TestAmbiguousAddress(t *testing.T) {
 	})
 }
 
-// BenchmarkVerification measures what verification adds to a decision.
-func BenchmarkVerification(b *testing.B) {
-	v := newVerifiedTest(b, judge.Settings{})
-	for v.from("192.0.2.1", listbot, "/robots.txt").Claim.State != claim.Verified {
-		time.Sleep(time.Millisecond)
-	}
-	believed := newEngineTest(b, "User-agent: *\nCrawl-delay: 10\n", judge.Settings{Registry: v.Registry()})
-	ctx := context.Background()
-	for _, bb := range []struct {
-		name     string
-		e        *Engine
-		addr, ua string
-	}{
-		{"believed", believed.Engine, "192.0.2.1", listbot}, {"verified", v.Engine, "192.0.2.1", listbot}, {"impostor", v.Engine, "198.51.100.1", listbot},
-		{"browser_believed", believed.Engine, "192.0.2.1", fake.Chrome}, {"browser", v.Engine, "192.0.2.1", fake.Chrome},
-	} {
-		b.Run(bb.name, func(b *testing.B) {
-			req := &judge.Request{Target: "/articles/2026/some-article.html", UserAgents: []string{bb.ua}, Origin: fake.Home, Client: bb.addr, Time: v.clock.Now()}
-			var d judge.Decision
-			b.ReportAllocs()
-			for b.Loop() {
-				bb.e.Decide(ctx, req, &d)
-			}
-		})
-	}
-}
-
 // That clients of one tenant are seen with their own addresses says nothing
 // about another tenant, who may be behind a proxy.
 func TestProofsAreKeptPerHost(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -80,37 +79,6 @@ func (g *graceTest) wantsAt(want judge.Reason, ua, addr, target, when string) {
 	}
 }
 
-// The version that a search engine knows still applies to it. To all other
-// crawlers the new version applies at once.
-func TestGraceOfSearchEngines(t *testing.T) {
-	g := newGraceTest(t, judge.Settings{}, origins.Config{})
-	for _, ua := range []string{fake.Googlebot, fake.Bingbot, fake.Gptbot, fake.Newbot, fake.Wget, fake.Chrome} {
-		g.decideFrom(ua, "192.0.2.1", "/")
-	}
-	g.change(closed)
-	for ua, want := range map[string]judge.Reason{fake.Googlebot: judge.Graced, fake.Bingbot: judge.Graced, fake.Gptbot: judge.Disallowed, fake.Newbot: judge.Disallowed, fake.Wget: judge.Disallowed, fake.Chrome: judge.Person} {
-		g.wants(want, ua, "/archive/x", "after the change")
-	}
-	g.wants(judge.Disallowed, fake.Googlebot, "/private/x", "a path that both versions disallow")
-	g.wants(judge.Allowed, fake.Googlebot, "/x", "a path that both versions allow")
-	g.wants(judge.Disallowed, "Mozilla/5.0 (compatible; YandexBot/3.0; +http://yandex.com/bots)", "/archive/x", "a crawler that did not come before the change")
-	d := g.decideFrom(fake.Googlebot, "192.0.2.1", "/archive/x")
-	if d.Action != judge.Pass || d.RuleText() != "Disallow: /archive/" || d.Line != 3 || d.Layer != judge.FileLayer || d.Group.Token() != "*" {
-		t.Errorf("%v by %q, line %d, layer %v", d.Action, d.RuleText(), d.Line, d.Layer)
-	}
-	if v := d.Version; v.Rules.Tag() != g.rulesOf(open).Tag() || v.Rules.Tag() == d.Rules.Tag() || v.Ends().Sub(v.Until()) != 24*time.Hour {
-		t.Errorf("version %q, from %q, until %v, ends %v", v.Rules.Tag(), g.rulesOf(open).Tag(), v.Until(), v.Ends())
-	}
-}
-
-func (g *graceTest) rulesOf(file string) *judge.Rules {
-	p, err := judge.Settings{}.Rules(judge.Response{Status: 200, Body: []byte(file)})
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return p
-}
-
 // A grace ends when the crawler has read the file, and at the latest after 24
 // hours.
 func TestEndOfGrace(t *testing.T) {
@@ -169,16 +137,6 @@ func TestGraceOfAFileThatChangesBackAndForth(t *testing.T) {
 		g.change(closed)
 		g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "after it read the version in force")
 	}
-}
-
-// An earlier version is judged with the class that it gives the crawler.
-func TestClassesInEarlierVersions(t *testing.T) {
-	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
-	const acme = "AcmeBot/1.0 (+https://acme.example/)"
-	g.reads(acme, "192.0.2.1")
-	g.change(closed + "\nUser-agent: AcmeBot\nDisallow: /private/\nDisallow: /archive/\n")
-	g.wants(judge.Disallowed, acme, "/private/x", "a path that both versions disallow")
-	g.wants(judge.Graced, acme, "/archive/x", "a path that the earlier version allows")
 }
 
 // A crawler that reads /robots.txt and so makes the engine find the change has
@@ -340,21 +298,10 @@ func TestGraceByAddress(t *testing.T) {
 	g.wantsAt(judge.Graced, fake.Gptbot, "192.0.2.1", "/archive/x", "another address, which did not read it")
 }
 
-// GraceOff, hidden paths and rate limits apply at once.
 func TestWhatHasNoGrace(t *testing.T) {
-	off := newGraceTest(t, judge.Settings{Grace: judge.GraceOff}, origins.Config{})
-	off.reads(fake.Googlebot, "192.0.2.1")
-	off.change(closed)
-	off.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "with grace off")
-
-	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll, Edit: fake.Hide("/archive/*")}, origins.Config{})
-	g.reads(fake.Googlebot, "192.0.2.1")
-	g.change(closed)
-	g.wants(managed.HiddenReason, fake.Googlebot, "/archive/x", "a hidden path")
-
 	// The rate limits of the version in force apply at once, also to paths with
 	// a grace.
-	g = newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
+	g := newGraceTest(t, judge.Settings{Grace: judge.GraceAll}, origins.Config{})
 	g.reads(fake.Gptbot, "192.0.2.1")
 	g.change(closed + "Crawl-delay: 60\n")
 	g.wants(judge.Graced, fake.Gptbot, "/archive/x", "the first request")
@@ -382,27 +329,6 @@ func TestGraceNeedsARecentVisit(t *testing.T) {
 	g.change(closed)
 	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "the last visit was 60 hours ago")
 	g.wants(judge.Graced, fake.Bingbot, "/archive/x", "a crawler that comes every 20 hours")
-}
-
-// EndGrace ends the grace at one origin or at all.
-func TestEndGrace(t *testing.T) {
-	g := newGraceTest(t, judge.Settings{}, origins.Config{})
-	g.reads(fake.Googlebot, "192.0.2.1")
-	g.change(closed)
-	if n := g.EndGrace(judge.NewOrigin("https", "other.test", 443)); n != 0 {
-		t.Errorf("EndGrace = %d for an unknown origin", n)
-	}
-	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "before EndGrace")
-	if n := g.EndGrace(fake.Home); n != 1 {
-		t.Errorf("EndGrace = %d, want 1", n)
-	}
-	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "after EndGrace")
-	g.change(shut)
-	g.wants(judge.Graced, fake.Googlebot, "/x", "after another change")
-	if n := g.EndGrace(judge.Origin{}); n != 1 || g.EndGrace(judge.Origin{}) != 0 {
-		t.Errorf("EndGrace = %d for all origins, want 1", n)
-	}
-	g.wants(judge.Disallowed, fake.Googlebot, "/x", "after EndGrace for all origins")
 }
 
 // CheckFirst decides for a crawler that has read the version before.

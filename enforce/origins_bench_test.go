@@ -52,31 +52,3 @@ func heldOrigins(b *testing.B, n int) (*Engine, []judge.Origin) {
 	}
 	return e, origins
 }
-
-// BenchmarkInventedHost measures a request to a new invented host when the
-// table is full: it adds an entry, evicts another, and starts a read of a file
-// that is already compiled.
-func BenchmarkInventedHost(b *testing.B) {
-	source := new(fake.Source)
-	source.Set(200, fake.Site)
-	e, err := NewEngine(judge.Settings{}, source, throttle.NewMemory(1000), nil, origins.Config{Now: fake.NewClock().Now})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer e.origins.Settle()
-	defer e.Close()
-	hosts := make([]judge.Origin, 10_000)
-	for i := range hosts {
-		hosts[i] = judge.NewOrigin("http", fmt.Sprintf("made-up-%d.test", i), 80)
-	}
-	r := &judge.Request{Target: "/", UserAgents: []string{fake.Googlebot}, Time: fake.NewClock().Now(), Invented: true}
-	var d judge.Decision
-	ctx, gone := context.WithCancel(context.Background())
-	gone() // so that no request waits for a read
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		r.Origin = hosts[i%len(hosts)]
-		e.Decide(ctx, r, &d)
-	}
-	b.ReportMetric(float64(e.Origins().Len()), "origins-held")
-}

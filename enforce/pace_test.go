@@ -3,13 +3,10 @@ package enforce
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -129,85 +126,6 @@ func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
 		e.decide("/", tt.ua)
 		if d := e.decide("/", tt.ua); d.Action != tt.want {
 			t.Errorf("%s, strict %v: %v, want %v", tt.ua, tt.strict, d.Action, tt.want)
-		}
-	}
-}
-
-// Each host has its own budget, also one that only a pattern names.
-func TestEachHostHasItsOwnBudget(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{})
-	decide := func(host, site, ua string) judge.Action {
-		var d judge.Decision
-		e.Decide(context.Background(), &judge.Request{
-			Target: "/", UserAgents: []string{ua}, Origin: judge.NewOrigin("https", host, 443), Time: e.clock.Now(), Invented: site != "", Site: site,
-		}, &d)
-		return d.Action
-	}
-	for _, host := range []string{"a.test", "b.test", "c.test"} {
-		if first, second := decide(host, "*.test", fake.Bingbot), decide(host, "*.test", fake.Bingbot); first != judge.Pass || second != judge.Throttle {
-			t.Errorf("%s: %v, then %v", host, first, second)
-		}
-	}
-	decide("named.test", "", fake.Bingbot)
-	for i := range 100_000 {
-		decide(fmt.Sprintf("h%d.test", i), "*.test", fake.Bingbot)
-	}
-	if decide("named.test", "", fake.Bingbot) != judge.Throttle {
-		t.Error("invented hosts displaced the budget of a host that the site names")
-	}
-}
-
-// Monitor mode does not use the budgets of enforcing handlers.
-func TestMonitorModeHasSeparateBudgets(t *testing.T) {
-	limiter := throttle.NewMemory(100)
-	var engines []*Engine
-	for _, monitor := range []bool{true, false} {
-		e, err := NewEngine(judge.Settings{Monitor: monitor}, origins.Inline(fake.Site), limiter, nil, origins.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer e.Close()
-		e.origins.Load(context.Background())
-		engines = append(engines, e)
-	}
-	now := time.Now()
-	for _, want := range []judge.Action{judge.Pass, judge.Throttle} {
-		for i, e := range engines {
-			var d judge.Decision
-			if e.Decide(context.Background(), &judge.Request{Target: "/", UserAgents: []string{fake.Bingbot}, Origin: fake.Home, Time: now}, &d); d.Action != want {
-				t.Errorf("engine %d: %v, want %v", i, d.Action, want)
-			}
-		}
-	}
-}
-
-func TestSoftwareThatAnyoneCanRunHasABudgetPerAddress(t *testing.T) {
-	const file = "User-agent: *\nCrawl-delay: 10\n"
-	for ua, perAddress := range map[string]bool{
-		fake.Wget:                             true,
-		"Scrapy/2.11.1 (+https://scrapy.org)": true,
-		fake.Bingbot:                          false,
-		fake.Newbot:                           false,
-		"Mozilla/5.0 (compatible; UnknownFetchBot/1.0; +https://unknown.example/bot)": false,
-	} {
-		e := newEngineTest(t, file, judge.Settings{})
-		for i, client := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"} {
-			want := judge.Pass
-			if i > 0 && !perAddress {
-				want = judge.Throttle
-			}
-			if d := e.decideOn(judge.Request{UserAgents: []string{ua}, Client: client, Target: "/"}); d.Action != want {
-				t.Errorf("%s from %s: %v, %v; want %v", ua, client, d.Action, d.Reason, want)
-			}
-		}
-		if d := e.decideOn(judge.Request{UserAgents: []string{ua}, Client: "192.0.2.1", Target: "/"}); d.Action != judge.Throttle {
-			t.Errorf("%s again from the same address: %v, %v", ua, d.Action, d.Reason)
-		}
-	}
-	e := newEngineTest(t, file, judge.Settings{HTTPClients: true, Programs: true})
-	for range 5 {
-		if d := e.decideOn(judge.Request{Method: http.MethodPost, UserAgents: []string{fake.Stripe}, Target: "/hook"}); d.Action != judge.Pass {
-			t.Errorf("a webhook is throttled: %v", d.Reason)
 		}
 	}
 }

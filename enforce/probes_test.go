@@ -3,7 +3,6 @@ package enforce
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
@@ -34,21 +33,6 @@ func (e *engineTest) decideFrom(client, target, agent string, caller judge.Calle
 		Target: target, UserAgents: []string{agent}, Origin: fake.Home, Client: client, Time: e.clock.Now(), Caller: caller,
 	}, &d)
 	return d
-}
-
-func TestStarNeverBindsProbes(t *testing.T) {
-	for _, strict := range []bool{false, true} {
-		e := newEngineTest(t, closedToAll, judge.Settings{Strict: strict})
-		for _, ua := range []string{kubeProbe, "ELB-HealthChecker/2.0", "GoogleHC/1.0", "Acme-HealthCheck/1.0", "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)"} {
-			for i := range 100 { // from loopback and private addresses, any number of paths
-				for _, client := range []string{"127.0.0.1", "10.1.2.3", "100.64.7.7", "fd00::1", "::ffff:192.168.0.9"} {
-					if d := e.decideFrom(client, fmt.Sprintf("/healthz/%d", i), ua, nil); d.Action != judge.Pass || d.Reason != judge.Unbound || d.Agent.Class != crawler.Probe {
-						t.Fatalf("strict %v: %s from %s: %s (%s) as %s", strict, ua, client, d.Action, d.Reason, d.Agent.Class)
-					}
-				}
-			}
-		}
-	}
 }
 
 func TestGroupsAndHiddenPathsBindProbes(t *testing.T) {
@@ -279,41 +263,5 @@ func TestProbesDoNotWaitForRules(t *testing.T) {
 		}
 		e.Close()
 		e.origins.Settle()
-	}
-}
-
-func TestRequestsThatAreNoCrawling(t *testing.T) {
-	const renovate, known = "mytool/1.0 (admin@example.org)", "GPTBot/1.2"
-	file := closedToAll + "\nUser-agent: NamedTool\nDisallow: /\n"
-	for _, tt := range []struct {
-		ua, method string
-		authorized bool
-		settings   judge.Settings
-		target     string
-		want       judge.Reason
-	}{
-		{renovate, http.MethodGet, false, judge.Settings{}, "/api", judge.Disallowed},
-		{renovate, http.MethodOptions, false, judge.Settings{}, "/api", judge.Disallowed},
-		{renovate, http.MethodGet, true, judge.Settings{}, "/api", judge.NotCrawling},
-		{renovate, http.MethodPost, false, judge.Settings{}, "/api", judge.NotCrawling},
-		{renovate, http.MethodPut, false, judge.Settings{}, "/api", judge.NotCrawling},
-		{renovate, http.MethodPatch, false, judge.Settings{}, "/api", judge.NotCrawling},
-		{renovate, http.MethodDelete, false, judge.Settings{}, "/api", judge.NotCrawling},
-		{renovate, http.MethodPost, true, judge.Settings{Strict: true}, "/api", judge.Disallowed},
-		{renovate, http.MethodPost, true, judge.Settings{Edit: fake.Hide("/backup/")}, "/backup/x", managed.HiddenReason},
-		{"NamedTool/1.0 (admin@example.org)", http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},
-		{known, http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},
-		{"Wget/1.21", http.MethodPost, true, judge.Settings{}, "/api", judge.Disallowed},
-	} {
-		e := newEngineTest(t, file, tt.settings)
-		for range 2 { // the second one comes before the Crawl-delay is over
-			var d judge.Decision
-			e.Decide(t.Context(), &judge.Request{
-				Method: tt.method, Target: tt.target, UserAgents: []string{tt.ua}, Origin: fake.Home, Client: "203.0.113.7", Time: e.clock.Now(), Authorized: tt.authorized,
-			}, &d)
-			if d.Reason != tt.want {
-				t.Errorf("%s %s by %s: %s, want %s", tt.method, tt.target, tt.ua, d.Reason, tt.want)
-			}
-		}
 	}
 }

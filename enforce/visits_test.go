@@ -93,13 +93,3 @@ func TestVisitsAreSafeForConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
-
-func BenchmarkVisits(b *testing.B) {
-	v := newVisitors(1 << 15)
-	now := fake.NewClock().Now()
-	who := visitorKey{hash: 99999 << 20}
-	b.ReportAllocs()
-	for b.Loop() {
-		v.record(who, now)
-	}
-}
