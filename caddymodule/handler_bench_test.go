@@ -75,3 +75,8 @@ func arrivals(ua func(i int) string) []*http.Request {
 	}
 	return requests
 }
+
+// challenging returns the step challenge with settings as JSON.
+func challenging(settings string) caddy.ModuleMap {
+	return caddy.ModuleMap{"challenge": []byte(settings)}
+}

@@ -112,26 +112,6 @@ func serve(t testing.TB, h caddyhttp.MiddlewareHandler, r *http.Request) *httpte
 	return w
 }
 
-func TestHandlerFromJSON(t *testing.T) {
-	var h Handler
-	err := json.Unmarshal([]byte(`{"source": {"kind": "inline", "text": "User-agent: *\nDisallow: /private/"}, "publish": true}`), &h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	provisioned(t, &h)
-	for _, tt := range []struct {
-		ua, target string
-		want       int
-	}{
-		{chrome, "/private/x", 200}, {googlebot, "/private/x", 403}, {googlebot, "/x", 200},
-		{googlebot, "/robots.txt", 200}, {googlebot, "http://example.com/robots.txt", 200},
-	} {
-		if w := serve(t, &h, request(tt.ua, tt.target)); w.Code != tt.want {
-			t.Errorf("%s for %.40s: %d, want %d", tt.target, tt.ua, w.Code, tt.want)
-		}
-	}
-}
-
 // JSON is validated in the same way as a Caddyfile.
 func TestInvalidJSONIsAnError(t *testing.T) {
 	for _, tt := range []struct{ config, want string }{
@@ -155,6 +135,13 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"crawlers": [{"name": "X1Thing", "purposes": ["ai-trainig"]}]}`, "did you mean ai-training"},
 		{`{"crawlers": [{"name": "X1Thing", "star": "maybe"}]}`, "yes or no"},
 		{`{"registry": "/no/such/file"}`, "no such file"},
+		{`{"off": ["mode"]}`, `"mode" is not one of answers`},
+		{`{"off": ["paths"], "paths": {}}`, "paths is off, and is also given"},
+		{`{"off": ["fleet"], "steps": {"fleet": {"url": "redis"}}}`, "fleet is off"},
+		{`{"answers": [{"verdict": "disallowed", "status": 403, "abort": true}]}`, "want one of a status, redir URL and abort"},
+		{`{"answers": [{"verdict": "disallowed", "text": "x", "abort": true}]}`, "a text needs a status"},
+		{`{"source": {"kind": "inline", "text": "User-agent: *\nDisallow: /shut/\n"}, "answers": [{"verdict": "disallowed", "redirect": "/shut/sorry"}]}`,
+			"robots.txt disallows this path itself"},
 		{`{"steps": {"fleet": {}}}`, "fleet"},
 		{`{"steps": {"fleet": {"url": "memcached://x"}}}`, "fleet"},
 		{`{"steps": {"fleet": {"url": "redis://x", "instances": -1}}}`, "instances"},
@@ -177,37 +164,6 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 	}
 	if err := new(Handler).Cleanup(); err != nil {
 		t.Errorf("Cleanup without Provision: %v", err)
-	}
-}
-
-func TestMatcherUsesTheBuiltinRegistryWithoutAHandler(t *testing.T) {
-	for _, tt := range []struct {
-		m    MatchRobots
-		ua   string
-		want bool
-	}{
-		{MatchRobots{}, gptbot, true},
-		{MatchRobots{}, chrome, false},
-		{MatchRobots{Purpose: []string{"ai-training"}}, gptbot, true},
-		{MatchRobots{Purpose: []string{"ai-training"}}, googlebot, false}, // it crawls for a search engine
-		{MatchRobots{Purpose: []string{"ai-search"}}, "Amazonbot/0.1", true},
-		{MatchRobots{Purpose: []string{"ai-training"}}, "Amazonbot/0.1", true},
-		{MatchRobots{Crawler: []string{"googlebot"}, Operator: []string{"google"}}, googlebot, true},
-		{MatchRobots{Class: []string{"library"}}, "curl/8.5.0", true},
-		{MatchRobots{Class: []string{"library"}}, googlebot, false},
-		{MatchRobots{Crawler: []string{"NewThingBot"}}, "NewThingBot/1.0 (+https://x.example/)", true},
-	} {
-		if err := tt.m.Provision(caddy.Context{}); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := tt.m.MatchWithError(request(tt.ua, "/")); got != tt.want || err != nil {
-			t.Errorf("%+v matches %.50s: %v, %v", tt.m, tt.ua, got, err)
-		}
-	}
-	for _, m := range []MatchRobots{{Class: []string{"robot"}}, {Purpose: []string{"ai-trainig"}}, {Purpose: []string{"World domination"}}} {
-		if err := m.Provision(caddy.Context{}); err == nil {
-			t.Errorf("%+v is accepted", m)
-		}
 	}
 }
 

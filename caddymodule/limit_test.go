@@ -52,7 +52,7 @@ func atOnce(h *Handler, ua string) (n int) {
 func TestKilledRequestsAreNotInFlight(t *testing.T) {
 	h := provisioned(t, &Handler{Settings: config.Settings{
 		Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\nCrawl-delay: 0.01\n"},
-		Steps:  limited(`{"at_once":30,"each_at_once":3,"all":"1000/1s"},{"paths":["/slow"],"at_once":2,"each":"20/1s"}`),
+		Steps:  limited(`{"at_once":30,"each_at_once":3,"all":"1000/1s"},{"paths":["/slow"],"at_once":2,"each":"20/1s"}`, shedding(1000)),
 	}})
 	inner := provisioned(t, &Handler{Settings: h.Settings})
 	stages := []caddyhttp.HandlerFunc{
@@ -61,6 +61,10 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 		func(http.ResponseWriter, *http.Request) error { return caddyhttp.Error(502, errors.New("no back end")) },
 		func(w http.ResponseWriter, r *http.Request) error { <-r.Context().Done(); return r.Context().Err() },
 		func(w http.ResponseWriter, r *http.Request) error { w.WriteHeader(503); return nil },
+		func(w http.ResponseWriter, r *http.Request) error {
+			w.WriteHeader(http.StatusEarlyHints)
+			panic(http.ErrAbortHandler)
+		},
 		func(w http.ResponseWriter, r *http.Request) error { return inner.ServeHTTP(w, r, page) },
 		func(w http.ResponseWriter, r *http.Request) error { time.Sleep(time.Microsecond); return nil },
 	}
@@ -73,6 +77,9 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 				ua := []string{gptbot, bingbot, fmt.Sprintf("Gather%dbot/1.0 (+https://gather.example/bot)", worker), chrome}[i%4]
 				r := request(ua, []string{"/x", "/slow", "/private/x"}[i%3])
 				r = r.WithContext(ctxWithin{r.Context(), ctx})
+				if i%5 == 0 {
+					r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), 1
+				}
 				w, stage := httptest.NewRecorder(), (i+worker)%len(stages)
 				func() {
 					defer func() { _ = recover() }()
@@ -96,6 +103,14 @@ func TestKilledRequestsAreNotInFlight(t *testing.T) {
 	}
 	if _, ok := refused.Load(defaultAnswers()[limits.Reason].body); !ok {
 		t.Error("no request was over a limit")
+	}
+	for i := range h.bodies {
+		if n := h.bodies[i].Load(); n != 0 {
+			t.Errorf("%d bodies are read", n)
+		}
+	}
+	if n := shedInFlight(h); n != "0" {
+		t.Errorf("%s requests stay in flight", n)
 	}
 	time.Sleep(time.Second) // the time of the rate
 	for _, ua := range []string{gptbot, "Gather1bot/1.0 (+https://gather.example/bot)"} {

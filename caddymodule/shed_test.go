@@ -1,13 +1,9 @@
 package caddymodule
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -34,48 +30,6 @@ func shedInFlight(h *Handler) string {
 		return s.View(false).Rows[0][1]
 	}
 	return ""
-}
-
-// A request is in flight no longer when its handler panics, returns an error or
-// nothing at all.
-func TestNothingStaysInFlight(t *testing.T) {
-	h := loadedHandler(t, shedding(10))
-	var wg sync.WaitGroup
-	for i := range 10_000 {
-		if i%4 == 0 {
-			wg.Wait()
-		}
-		wg.Go(func() {
-			defer func() { _ = recover() }()
-			r := request([]string{chrome, gptbot, bingbot, "NewThingBot/1.0 (+https://x.example/)"}[i%4], "/")
-			if i%3 == 0 {
-				r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), 1
-			}
-			_ = h.ServeHTTP(httptest.NewRecorder(), r, caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
-				switch i / 4 % 5 {
-				case 0:
-					panic("the handler's own mistake")
-				case 1:
-					return errors.New("failed")
-				case 2:
-					w.WriteHeader(http.StatusEarlyHints)
-					panic(http.ErrAbortHandler)
-				case 3:
-					w.WriteHeader(http.StatusOK)
-					panic(http.ErrAbortHandler)
-				}
-				return nil
-			}))
-		})
-	}
-	wg.Wait()
-	bodies := int32(0)
-	for i := range h.bodies {
-		bodies += h.bodies[i].Load()
-	}
-	if n := shedInFlight(h); n != "0" || bodies != 0 {
-		t.Errorf("%s requests stay in flight, %d bodies are read", n, bodies)
-	}
 }
 
 // In monitor mode, requests that would be refused are in flight as well.
