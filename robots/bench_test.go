@@ -64,34 +64,3 @@ func BenchmarkMatch(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkMatchDisguised(b *testing.B) {
-	g := Parse([]byte(rulesText(450, 45))).Star()
-	var v Views
-	b.ReportAllocs()
-	for b.Loop() {
-		v.Reset("/a/..%2fprivate//%61dmin-1/./x.html?a=%3A", ViewOptions{})
-		g.MatchViews(&v)
-	}
-}
-
-func BenchmarkNamed(b *testing.B) {
-	f := Parse([]byte("User-agent: Googlebot\nDisallow:\n\nUser-agent: GPTBot\nDisallow: /\n"))
-	b.ReportAllocs()
-	for b.Loop() {
-		f.Named("gptbot")
-	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	for _, n := range []int{20, 450, 5000} {
-		text := []byte(rulesText(n, n/10))
-		b.Run(fmt.Sprintf("rules=%d", n), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				Parse(text)
-			}
-		})
-	}
-}
