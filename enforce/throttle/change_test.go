@@ -3,8 +3,6 @@ package throttle
 import (
 	"fmt"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -95,27 +93,5 @@ func TestWaitAfterTermsChange(t *testing.T) {
 			}
 			now = now.Add(time.Duration(rnd.Int64N(int64(time.Hour))))
 		}
-	}
-}
-
-// Concurrent requests never exceed the limit.
-func TestConcurrentRequests(t *testing.T) {
-	l := NewMemory(1000)
-	terms := Compile(Grant{Rates: []robots.RequestRate{rate(25, time.Hour, allDayFrom, allDayTo)}})
-	key := newKey(t.Name())
-	var accepted atomic.Int64
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 50 {
-				if l.Take(t.Context(), noon, []Use{{key, terms}}).OK {
-					accepted.Add(1)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if n := accepted.Load(); n != 25 {
-		t.Errorf("%d requests accepted, want 25", n)
 	}
 }

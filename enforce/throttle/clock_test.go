@@ -119,11 +119,3 @@ func TestClockNow(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-func BenchmarkClock(b *testing.B) {
-	var c Clock
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Now()
-	}
-}

@@ -195,18 +195,11 @@ func (t *Limits) rewind(now int64, a *State) bool {
 	return true
 }
 
-// decide decides on a request under t with the budget a, which belongs to t. used
-// reports whether the request uses budget.
-func (t *Limits) decide(now int64, a *State) (r Result, used bool) {
-	r = t.earliest(now, a).result(now)
-	return r, r.OK && t.use(now, a)
-}
-
 // First returns the result for the first request of a key, at now. Only
 // Visit-time can refuse it.
-func (t *Limits) First(now time.Time) Result {
-	at := now.UnixMicro()
-	a := t.fresh(at)
-	r, _ := t.decide(at, &a)
-	return r
+func (t *Limits) First(now time.Time) Result { return t.first(now.UnixMicro()) }
+
+func (t *Limits) first(now int64) Result {
+	a := t.fresh(now)
+	return t.earliest(now, &a).result(now)
 }

@@ -150,47 +150,6 @@ func TestMemoryForgetsDisposableKeysFirst(t *testing.T) {
 	}
 }
 
-// With five times as many client addresses as there is room for, the size stays limited,
-// and the budget of a crawler that keeps its delay stays correct.
-func TestManyAddresses(t *testing.T) { manyAddresses(t, 500_000) }
-
-func BenchmarkTenMillionAddresses(b *testing.B) {
-	for b.Loop() {
-		manyAddresses(b, 10_000_000)
-	}
-}
-
-// manyAddresses sends requests from different addresses for 100 seconds.
-func manyAddresses(t testing.TB, addresses int) {
-	const size = 100_000
-	m, clients, polite := NewMemory(size), newKey("libraries"), newKey("polite")
-	terms := Compile(Grant{Delay: delay(10 * time.Second)})
-	now, last := noon, noon.Add(-time.Hour)
-	for i := range addresses {
-		now = now.Add(100 * time.Second / time.Duration(addresses))
-		m.Take(t.Context(), now, []Use{{clients.Client(address(i * 7919)), terms}})
-		if i%512 != 0 {
-			continue
-		}
-		switch since := now.Sub(last); {
-		case since >= 10*time.Second:
-			if r := m.Take(t.Context(), now, []Use{{polite, terms}}); !r.OK {
-				t.Fatalf("after %d addresses, a crawler that keeps its delay got %+v", i, r)
-			}
-			last = now
-		case since < 4*time.Second:
-			if r := m.Take(t.Context(), now, []Use{{polite, terms}}); r.OK {
-				t.Fatalf("after %d addresses a crawler's budget was forgotten", i)
-			}
-		}
-	}
-	s := stats(m)
-	t.Logf("%d addresses: %+v", addresses, s)
-	if s.Entries > size+len(m.shards.Load().list)*bucketSize {
-		t.Errorf("%+v, want %d entries at most", s, size)
-	}
-}
-
 // Take allocates nothing.
 func TestTakeAllocatesNothing(t *testing.T) {
 	m, base := NewMemory(1000), newKey("a")

@@ -120,15 +120,3 @@ func TestResizeDuringRequests(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkResize copies a million budgets.
-func BenchmarkResize(b *testing.B) {
-	m, base := NewMemory(1_000_000), newKey("a")
-	for i := range 1_000_000 {
-		m.Take(b.Context(), noon, []Use{{base.Client(address(i)), hourly}})
-	}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		m.Resize(noon, 1_100_000+i%2*100_000)
-	}
-}

@@ -90,12 +90,3 @@ func BenchmarkMemoryUses(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkClientKey(b *testing.B) {
-	k, addr := newKey("a"), address(1)
-	b.ReportAllocs()
-	for b.Loop() {
-		k = k.Client(addr)
-	}
-	runtime.KeepAlive(k)
-}

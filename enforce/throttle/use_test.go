@@ -11,41 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// A request that one budget refuses uses no budget of another.
-func TestRefusedRequestUsesNoBudget(t *testing.T) {
-	pace := Compile(Grant{Delay: delay(10 * time.Second)})
-	pool := Compile(Grant{Rates: []robots.RequestRate{rate(3, time.Hour, allDayFrom, allDayTo)}})
-	l := NewMemory(1000)
-	home := newKey(t.Name())
-	var keys []Key
-	for i := range 5 {
-		keys = append(keys, newKey(t.Name(), fmt.Sprint(i)).In(home))
-	}
-	for i, step := range []struct {
-		key, use int
-		ok       bool
-		retry    time.Duration
-		why      Reason
-	}{
-		{0, 0, true, 0, None},
-		{0, 1, false, 4500 * time.Millisecond, CrawlDelay},
-		{0, 1, false, 4500 * time.Millisecond, CrawlDelay},
-		{1, 0, true, 0, None},
-		{2, 0, true, 0, None},
-		{3, 0, false, 9 * time.Minute, RequestRate},
-		{0, 0, false, 9 * time.Minute, RequestRate},
-	} {
-		uses := []Use{{home, pool}, {keys[step.key], pace}}
-		want := Result{OK: step.ok, Use: step.use, RetryAfter: step.retry, Reason: step.why, Line: map[Reason]int{CrawlDelay: 2, RequestRate: 3}[step.why]}
-		if r := l.Take(t.Context(), noon, uses); r != want {
-			t.Fatalf("request %d: %+v, want %+v", i, r, want)
-		}
-	}
-	if r := l.Take(t.Context(), noon, []Use{{keys[3], pace}, {keys[4], nil}}); !r.OK {
-		t.Errorf("a refused request has used budget: %+v", r)
-	}
-}
-
 // A request that is given back leaves the budgets as if it had not come, and nothing
 // is given back once a later request was accepted.
 func TestGiveBack(t *testing.T) {

@@ -99,7 +99,8 @@ func TestLastCopyOfADirectoryStaysInUse(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		f.Close()
-		again := newFixture(t, func(c *Config) { c.Storage = f.storage })
+		again := newFixture(t)
+		again.storage = f.storage
 		again.Start()
 		defer again.Close()
 		synctest.Wait()

@@ -12,7 +12,7 @@
 //	checker, err := v.Bind(crawler.Builtin())
 //	...
 //	defer checker.Close()
-//	v.Start()
+//	v.Start(storage)
 //	client := claim.Client{Addr: addr, Proof: checker.Proof("example.com", false)}
 //	result := checker.Address(row, client, time.Now())
 //	if result.State == claim.Impostor { /* 403 */ }

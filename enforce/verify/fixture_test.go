@@ -227,7 +227,7 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 		names: &names{reverse: make(map[string][]string), forward: make(map[string][]netip.Addr)},
 	}
 	config := Config{
-		Lists: true, DNS: true, Signatures: true, Client: &http.Client{Transport: f.web}, Storage: f.storage, Resolver: f.names, Observer: f.events,
+		Lists: true, DNS: true, Signatures: true, Client: &http.Client{Transport: f.web}, Resolver: f.names, Observer: f.events,
 	}
 	for _, c := range change {
 		c(&config)
@@ -238,6 +238,9 @@ func newFixture(t testing.TB, change ...func(*Config)) *fixture {
 	}
 	return f
 }
+
+// Start starts the Verifier with the storage.
+func (f *fixture) Start() { f.Verifier.Start(f.storage) }
 
 // ask checks by Address whether addr is the crawler with the given name.
 func (f *fixture) ask(name, addr string) claim.Result {

@@ -74,7 +74,7 @@ func (v vector) check(t *testing.T) (*crawler.Crawler, claim.Result) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.Start()
+		f.Start(new(memory))
 		synctest.Wait()
 		var claim *crawler.Crawler
 		if v.claimed {

@@ -24,7 +24,6 @@ type Config struct {
 	// for reads of lists and directories; its CheckRedirect, Timeout and Jar are not used, and a read takes 30 seconds at most. nil: a client
 	// of the Verifier's own
 	Client   *http.Client
-	Storage  Storage          // for copies of lists and directories. nil: none are stored
 	Resolver Resolver         // nil: the system's
 	Observer Observer         // nil: none
 	Now      func() time.Time // the clock for ages of copies and answers. nil: time.Now
@@ -65,7 +64,7 @@ func New(config Config) *Verifier {
 	}
 	v := &Verifier{config: config, checkers: make(map[*crawler.Registry]*Checker), sources: make(map[string]*source)}
 	v.reader = document.NewReader(document.Config{
-		Client: config.Client, Storage: config.Storage, Folder: "robots/verify", Now: config.Now,
+		Client: config.Client, Folder: "robots/verify", Now: config.Now,
 	})
 	v.answers, v.places, v.sets = newCache(), make(chan struct{}, dnsConcurrency), make(map[string]*suffixSet)
 	v.nonces = newExpiries(maxNonces)
@@ -74,9 +73,10 @@ func New(config Config) *Verifier {
 	return v
 }
 
-// Start starts the background work: reads of lists and directories, and DNS
-// lookups. Further calls, and calls after Close, have no effect.
-func (v *Verifier) Start() {
+// Start starts the background work: reads of lists and directories, whose copies are in a storage, and DNS
+// lookups. Further calls only change the storage.
+func (v *Verifier) Start(storage Storage) {
+	v.reader.KeepIn(storage)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.started || v.closed {
@@ -150,13 +150,9 @@ func (noObserver) SourceRead(SourceState)                                       
 func (noObserver) Lookup(netip.Addr, []string, claim.State, time.Duration, error) {}
 func (noObserver) LookupDropped()                                                 {}
 
-// Storage stores the last good copy of each list and directory, so that a restart does not lose it. For a key that does not exist, Load
-// must return an error for which errors.Is(err, [fs.ErrNotExist]) is true. A Storage must be safe for concurrent use. Caddy's
-// certmagic.Storage implements it.
-type Storage interface {
-	Load(ctx context.Context, key string) ([]byte, error)
-	Store(ctx context.Context, key string, value []byte) error
-}
+// Storage stores the last good copy of each list and directory, so that a restart does not lose it. Caddy's certmagic.Storage implements
+// it.
+type Storage = document.Storage
 
 const (
 	// FreshPeriod is how long a list can refute claims after a read last found it

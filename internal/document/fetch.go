@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/release"
@@ -73,11 +74,15 @@ type Reader struct {
 	client http.Client
 	direct http.Client // the same, but it follows no redirect
 	slots  chan struct{}
+	kept   atomic.Pointer[Storage] // nil: copies are kept in memory only
 }
 
 // NewReader returns a Reader. The caller must close it.
 func NewReader(c Config) *Reader {
 	r := &Reader{Config: c, slots: make(chan struct{}, readsAtOnce)}
+	if c.Storage != nil {
+		r.KeepIn(c.Storage)
+	}
 	if c.Client != nil {
 		r.client = *c.Client
 	} else {
@@ -91,6 +96,9 @@ func NewReader(c Config) *Reader {
 	r.direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return r
 }
+
+// KeepIn makes the Reader keep copies in another Storage from now on.
+func (r *Reader) KeepIn(s Storage) { r.kept.Store(&s) }
 
 // Close closes the idle connections of the Reader's own client.
 func (r *Reader) Close() {

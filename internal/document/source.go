@@ -136,7 +136,7 @@ func (s *Source[T]) Fetch(ctx context.Context, r *Reader) (*Copy[T], error) {
 func (s *Source[T]) Restore(ctx context.Context, r *Reader) bool {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	if s.restored || r.Storage == nil {
+	if s.restored || r.kept.Load() == nil {
 		return false
 	}
 	s.restored = true
@@ -180,7 +180,7 @@ func (s *Source[T]) read(ctx context.Context, r *Reader) (changed bool, err erro
 	}
 	s.failures.Store(0)
 	s.current.Store(next)
-	if r.Storage != nil {
+	if r.kept.Load() != nil {
 		if err := r.store(ctx, &next.about, body); err == nil {
 			s.unstored.Store(nil)
 		} else if ctx.Err() == nil {
@@ -274,7 +274,8 @@ func digest(body []byte) string {
 func (r *Reader) load(ctx context.Context, address string) (d description, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
-	text, err := r.Storage.Load(ctx, r.key(address, ".json"))
+	storage := *r.kept.Load()
+	text, err := storage.Load(ctx, r.key(address, ".json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil, nil
 	}
@@ -284,7 +285,7 @@ func (r *Reader) load(ctx context.Context, address string) (d description, body 
 	if err := json.Unmarshal(text, &d); err != nil {
 		return d, nil, fmt.Errorf("the stored copy is damaged: %w", err)
 	}
-	if body, err = r.Storage.Load(ctx, r.key(address, ".txt")); err != nil {
+	if body, err = storage.Load(ctx, r.key(address, ".txt")); err != nil {
 		return d, nil, err
 	}
 	if d.URL != address || d.SHA256 != digest(body) || len(body) > MaxSize {
@@ -298,8 +299,9 @@ func (r *Reader) load(ctx context.Context, address string) (d description, body 
 func (r *Reader) store(ctx context.Context, d *description, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
+	storage := *r.kept.Load()
 	if body != nil {
-		if err := r.Storage.Store(ctx, r.key(d.URL, ".txt"), body); err != nil {
+		if err := storage.Store(ctx, r.key(d.URL, ".txt"), body); err != nil {
 			return err
 		}
 	}
@@ -307,5 +309,5 @@ func (r *Reader) store(ctx context.Context, d *description, body []byte) error {
 	if err != nil {
 		return err
 	}
-	return r.Storage.Store(ctx, r.key(d.URL, ".json"), text)
+	return storage.Store(ctx, r.key(d.URL, ".json"), text)
 }

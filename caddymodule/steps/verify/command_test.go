@@ -23,6 +23,7 @@ func nameServer(t *testing.T) string {
 		"5.113.0.203.in-addr.arpa.": "5.113.0.203.in-addr.arpa. PTR 5.crawl.test.",
 		"5.crawl.test.":             "5.crawl.test. A 203.0.113.5",
 		"6.113.0.203.in-addr.arpa.": "",
+		"7.113.0.203.in-addr.arpa.": "7.113.0.203.in-addr.arpa. PTR 5.crawl.test.",
 	}
 	started := make(chan struct{})
 	srv := &dns.Server{Addr: "127.0.0.1:0", Net: "udp", NotifyStartedFunc: func() { close(started) }}
@@ -62,6 +63,7 @@ func TestVerifyCommand(t *testing.T) {
 	registry := filepath.Join(t.TempDir(), "crawlers.jsonl")
 	rows := fmt.Sprintf(`{"name":"TestCrawler","verify":{"ranges":["%[1]s/list.json"],"hosts":["crawl.test"]}}
 {"name":"GoneCrawler","verify":{"ranges":["%[1]s/gone.json"]}}
+{"name":"SigningCrawler","verify":{"signature_agents":["%[1]s/keys"]}}
 {"name":"PlainCrawler"}
 `, lists.URL)
 	if err := os.WriteFile(registry, []byte(rows), 0o600); err != nil {
@@ -76,6 +78,8 @@ func TestVerifyCommand(t *testing.T) {
 		{"TestCrawler", "192.0.2.9", 0, []string{"verified   192.0.2.9 TestCrawler  by list", "list.json", "verified: the address is in the list (1 prefix, read 0s ago)"}},
 		{"Mozilla/5.0 (compatible; TestCrawler/1.0)", "203.0.113.5", 0, []string{"by dns", "verified: host name 5.crawl.test, which resolves to the address"}},
 		{"testcrawler", "198.51.100.1", 2, []string{"impostor   198.51.100.1", "impostor: the address is not in the list", "impostor: the address has no host name"}},
+		{"TestCrawler", "203.0.113.7", 2, []string{"impostor   203.0.113.7", "host name 5.crawl.test.; 5.crawl.test has other addresses only"}},
+		{"SigningCrawler", "192.0.2.9", 2, []string{"unverified 192.0.2.9 SigningCrawler  signature_missing", "the directory can't be read: status 404"}},
 		{"TestCrawler", "203.0.113.6", 2, []string{"unverified 203.0.113.6 TestCrawler  lookup_failed", "server misbehaving"}},
 		{"TestCrawler", "10.0.0.1", 2, []string{"unverified 10.0.0.1 TestCrawler  address_special"}},
 		{"GoneCrawler", "192.0.2.9", 2, []string{"unverified 192.0.2.9 GoneCrawler  list_missing", "can't be read: status 404"}},
