@@ -118,15 +118,11 @@ func (n *names) setFail(err error) {
 type memory struct {
 	mu     sync.Mutex
 	values map[string][]byte
-	broken bool
 }
 
 func (m *memory) Load(_ context.Context, key string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.broken {
-		return nil, errors.New("input/output error")
-	}
 	if value, ok := m.values[key]; ok {
 		return value, nil
 	}
@@ -136,9 +132,6 @@ func (m *memory) Load(_ context.Context, key string) ([]byte, error) {
 func (m *memory) Store(_ context.Context, key string, value []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.broken {
-		return errors.New("no space left on device")
-	}
 	if m.values == nil {
 		m.values = make(map[string][]byte)
 	}
