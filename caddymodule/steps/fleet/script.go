@@ -15,10 +15,6 @@ var takeSource string
 
 var takeScript = valkey.NewLuaScript(takeSource)
 
-// The script has scriptHead arguments, scriptBudget more for each budget, and
-// scriptLimit more for each of its limits.
-const scriptHead, scriptBudget, scriptLimit = 5, 4, 6
-
 // scriptCall is one call of the script. Times are in microseconds by the
 // caller's clock. The script converts them to the server's clock and back, so
 // the clocks of the callers and servers may differ.
@@ -47,18 +43,14 @@ type server interface {
 // args returns the arguments of the script.
 func (q scriptCall) args() []string {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	clock, action, size := "server", "take", scriptHead
+	clock, action := "server", "take"
 	if q.back {
 		action = "return"
 	}
 	if q.injected {
 		clock = "caller"
 	}
-	for i := range q.budgets {
-		rates, _ := q.budgets[i].Limits.Rates()
-		size += scriptBudget + scriptLimit*len(rates)
-	}
-	args := append(make([]string, 0, size), clock, number(q.now), number(q.after), number(q.slack), action)
+	args := []string{clock, number(q.now), number(q.after), number(q.slack), action}
 	for i := range q.budgets {
 		b := &q.budgets[i]
 		rates, signature := b.Limits.Rates()
@@ -77,20 +69,17 @@ func (q scriptCall) args() []string {
 // returns whether the script accepted the request or, if it was to be given back,
 // whether it was.
 func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error) {
-	size := 1
-	for i := range q.budgets {
-		rates, _ := q.budgets[i].Limits.Rates()
-		size += 2 + len(rates)
-	}
-	if len(reply) != size {
-		return false, errReply
-	}
-	next := func() (m *valkey.ValkeyMessage) {
-		m, reply = &reply[0], reply[1:]
+	next := func() (m valkey.ValkeyMessage) {
+		if len(reply) == 0 {
+			err = errReply
+			return m
+		}
+		m, reply = reply[0], reply[1:]
 		return m
 	}
 	whole := func() int64 {
-		n, failed := next().AsInt64()
+		m := next()
+		n, failed := m.AsInt64()
 		if failed != nil {
 			err = errReply
 		}
@@ -107,7 +96,8 @@ func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error
 	for i := range q.budgets {
 		b := &q.budgets[i]
 		b.Last = time()
-		used, failed := next().AsFloat64()
+		value := next()
+		used, failed := value.AsFloat64()
 		b.Used = float32(used)
 		if failed != nil {
 			err = errReply
@@ -116,6 +106,9 @@ func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error
 		for j := range rates {
 			b.Arrivals[j] = time()
 		}
+	}
+	if len(reply) > 0 {
+		err = errReply
 	}
 	return ok && err == nil, err
 }
