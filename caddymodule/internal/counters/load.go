@@ -24,11 +24,12 @@ type Load struct {
 
 	Robots [LoadMinutes]uint64 // in this minute and in those before it, the latest first
 	All    [LoadMinutes]uint64 // the requests of robots and people
-	// Of Robots, how many were denied, and throttled.
-	Denied, Throttled [LoadMinutes]uint64
-	Usual             float64 // requests per minute: the mean of the hours with requests, of the 23 before this one
-	Hours             int     // how many hours Usual is the mean of
-	Folder            string  // of the last requests of a robot: /a/ of /a/b; / if they have none in common
+	// Of Robots, how many were denied, throttled, and would have been either in monitor mode.
+	Denied, Throttled, Would [LoadMinutes]uint64
+
+	Usual  float64 // requests per minute: the mean of the hours with requests, of the 23 before this one
+	Hours  int     // how many hours Usual is the mean of
+	Folder string  // of the last requests of a robot: /a/ of /a/b; / if they have none in common
 
 	past [24]uint64 // by hour, the latest first
 }
@@ -55,18 +56,31 @@ func (l *Load) Most(least uint64, usual float64) (most, latest int) {
 // Handled says what nearly all robots got some minutes ago, such as "403 for all of it"; ""
 // if they were not refused, or if what was let through would be a flood itself.
 func (l *Load) Handled(minutes int) string {
-	status, share, all := "403", "all", l.Robots[minutes]
+	status := "403"
 	if l.Throttled[minutes] > l.Denied[minutes] {
 		status = "429"
 	}
-	refused := min(l.Denied[minutes]+l.Throttled[minutes], all)
-	if refused < all {
-		share = fmt.Sprintf("%d %%", refused*100/all)
+	if share := l.held(minutes, 0); share != "" {
+		return status + " for " + share
 	}
-	if refused*10 < all*9 || all-refused > FloodLeast {
+	return ""
+}
+
+// WouldHold says what enforcing would have refused some minutes ago, such as "all of it"; "" if
+// that would not have handled it.
+func (l *Load) WouldHold(minutes int) string { return l.held(minutes, l.Would[minutes]) }
+
+// held returns the share of what was refused, and of more requests.
+func (l *Load) held(minutes int, more uint64) string {
+	all := l.Robots[minutes]
+	refused := min(l.Denied[minutes]+l.Throttled[minutes]+more, all)
+	switch {
+	case refused*10 < all*9 || all-refused > FloodLeast:
 		return ""
+	case refused < all:
+		return fmt.Sprintf("%d %% of it", refused*100/all)
 	}
-	return status + " for " + share + " of it"
+	return "all of it"
 }
 
 // Loads returns the loads with more than least requests of robots in one of the
@@ -135,7 +149,9 @@ func (l *Load) add(r *row, m minute) (any bool) {
 		l.Robots[i] += n
 		any = any || n > 0
 		switch {
-		case r.Monitor || r.action() == judge.Pass:
+		case r.action() == judge.Pass:
+		case r.Monitor:
+			l.Would[i] += n
 		case r.action() == judge.Deny:
 			l.Denied[i] += n
 		default:

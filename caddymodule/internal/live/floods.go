@@ -59,6 +59,12 @@ func flooded(p statusapi.Problem, load *counters.Load, minutes int, now time.Tim
 	} else if _, err := crawler.ParseClass(label); err == nil {
 		label = "a crawler of the class " + label
 	}
+	if would := load.WouldHold(minutes); would != "" && load.Handled(minutes) == "" {
+		tail += "; enforcing would refuse " + would
+		p.Advice = "Take `mode monitor` out of the block `robots`, or set the mode enforce."
+		p.Actions = []statusapi.Action{{What: "Enforce the rules until Caddy loads its configuration again", Text: "mode?mode=enforce",
+			Where: statusapi.Command}}
+	}
 	message, handled := sentence(load, who, many, p.Now, minutes)
 	plain, _ := sentence(load, label, many, p.Now, minutes)
 	p.Message, p.Plain = message+tail, plain+tail

@@ -65,8 +65,10 @@ func (c *Challenge) storms(monitored bool) (list []step.Problem) {
 			p.Advice = "They are people, or a fleet that solves the check, which nothing here holds: most pages there went to " + s.cohorts.String() +
 				". If nobody needs it, refuse this User-Agent on these paths with Caddy's matcher `header`."
 		case asked == 0:
-			p.Severity, p.Advice = statusapi.Remark, "Nothing to do: each name gets a few of them."
-			p.Message = fmt.Sprintf("Handled: clients with names of crawlers that no rule binds storm pages of `%s` at %s", c.check.Name, s)
+			p.Severity = statusapi.Remark
+			p.Message = fmt.Sprintf("pages of `%s` at %s are stormed since %s, and no stranger had to be asked since", c.check.Name, s,
+				p.Since.UTC().Format("2 January 15:04 UTC"))
+			p.Advice = "Nothing to do: strangers who come are asked first, and each name of a crawler that no rule binds gets a few pages."
 		default:
 			p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
 			p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)
