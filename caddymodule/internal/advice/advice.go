@@ -94,8 +94,6 @@ func (f *Facts) limit() statusapi.Action {
 	case f.Crawler == Everybody:
 		all := "all " + snippet.Rate(max(leastAll, f.Usual)).String() + strings.TrimPrefix(each, rate)
 		return lines("Limit what crawlers request together", snippet.Limit(below, all))
-	case f.isSearch():
-		return lines("Limit how often clients with its name come", snippet.Limit(below, each, "include "+snippet.Name(f.Row.Name)))
 	case len(f.Hosts) > 0 && (class == crawler.Library.String() || class == crawler.Program.String()):
 		return inWords("To hold HTTP libraries or programs at " + words.List(f.Hosts, 3) + " alone, give it a site block of its own")
 	case class == crawler.Library.String():
@@ -114,11 +112,15 @@ func (f *Facts) hold() []statusapi.Action {
 		}
 		return []statusapi.Action{lines("Let browsers show once that they are browsers, without a click, while strangers storm", "challenge /*")}
 	}
-	if f.isSearch() && !f.Verifies && len(f.Hosts) == 0 {
-		return []statusapi.Action{lines("Refuse whoever only claims to be it", "verify"), f.limit()}
+	if f.isSearch() {
+		mend := inWords("No limit holds search engines; a group of robots.txt that names it, with a Crawl-delay, does")
+		if f.Verifies || len(f.Hosts) > 0 {
+			return []statusapi.Action{mend}
+		}
+		return []statusapi.Action{lines("Refuse whoever only claims to be it", "verify"), mend}
 	}
 	list := []statusapi.Action{f.limit()}
-	if f.Row != nil && !f.isSearch() && len(f.Hosts) == 0 {
+	if f.Row != nil && len(f.Hosts) == 0 {
 		name, below := snippet.Name(f.Row.Name), snippet.Below(f.Folder)
 		list = append(list, lines("Deny it these paths, in robots.txt too", snippet.Deny(name, below...)))
 	}
