@@ -76,7 +76,7 @@ func newVerifiedTest(t testing.TB, rules judge.Settings) *verifiedTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verifier.Start()
+	verifier.Start(nil)
 	t.Cleanup(verifier.Close)
 	rules.Registry = registry
 	if rules.Verification == nil {

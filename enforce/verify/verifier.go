@@ -73,10 +73,12 @@ func New(config Config) *Verifier {
 	return v
 }
 
-// Start starts the background work: reads of lists and directories, whose copies are in a storage, and DNS
+// Start starts the background work: reads of lists and directories, whose copies are in a storage unless that is nil, and DNS
 // lookups. Further calls only change the storage.
 func (v *Verifier) Start(storage Storage) {
-	v.reader.KeepIn(storage)
+	if storage != nil {
+		v.reader.KeepIn(storage)
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.started || v.closed {
