@@ -32,17 +32,19 @@ type initOptions struct {
 	module         selection.Module
 	config, robots string
 	site           string
+	logs           []string
 }
 
 func initCommand(m selection.Module) *cobra.Command {
 	o := initOptions{module: m}
-	cmd := command.New("init [--config <file>] [--site <host>] [--robots <file|url|->]", "Proposes a robots block for a site",
+	cmd := command.New("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
 		command.NoArgs, o.propose)
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
 	f.StringVar(&o.site, "site", "",
 		"host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's robots.txt: a file, a URL, or - for standard input")
+	f.StringArrayVar(&o.logs, "log", nil, "access log from which changes are suggested; a file or a pattern; may be repeated")
 	return cmd
 }
 
@@ -61,7 +63,11 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		if err != nil {
 			return err
 		}
-		p := proposal.Propose(&sites[i], f, crawler.Builtin())
+		suggestions, err := o.suggestions(cmd, sites, i, f, &notes)
+		if err != nil {
+			return err
+		}
+		p := proposal.Propose(&sites[i], f, crawler.Builtin(), suggestions)
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
@@ -106,6 +112,9 @@ func (o *initOptions) command(s *allsites.Site) string {
 	list := []string{"--site", host, "--robots", s.URL(host)}
 	if o.config != "" {
 		list = append(list, "--config", o.config)
+	}
+	for _, log := range o.logs {
+		list = append(list, "--log", log)
 	}
 	return "caddy robots init " + strings.Join(words.Map(list, output.ShellWord), " ")
 }

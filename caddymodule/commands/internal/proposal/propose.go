@@ -45,8 +45,8 @@ const longDelay = 60 * time.Second
 const minShutOut = 3
 
 // Propose returns a block for a site. f is its robots.txt, nil if it is not known.
-// The block is in monitor mode: it refuses nothing.
-func Propose(s *allsites.Site, f *robots.File, registry *crawler.Registry) Proposal {
+// The block is in monitor mode: it refuses nothing. suggestions are comments for its end.
+func Propose(s *allsites.Site, f *robots.File, registry *crawler.Registry, suggestions string) Proposal {
 	w := new(writer)
 	w.WriteString("robots {\n\tmode monitor # counts and logs what would be refused; remove this line to enforce\n")
 	configured(w, s)
@@ -60,7 +60,7 @@ func Propose(s *allsites.Site, f *robots.File, registry *crawler.Registry) Propo
 		headerFields(w, f)
 		groups(w, f, registry)
 	}
-	w.WriteString("}\n")
+	w.WriteString(suggestions + "}\n")
 	return Proposal{w.String(), w.notes}
 }
 

@@ -33,6 +33,16 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 	}, r)
 }
 
+// Commented returns the suggestions as comments in a robots block, "" without any.
+func Commented(r *audit.Report) string {
+	b := &commented{prefix: "\t#"}
+	if len(r.Suggestions) > 0 {
+		b.WriteString("\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n")
+		b.directives(r.Suggestions)
+	}
+	return b.String()
+}
+
 // commented collects lines with comments.
 type commented struct {
 	strings.Builder
