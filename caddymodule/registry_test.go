@@ -19,44 +19,6 @@ import (
 // is slow.
 var reviewing = goleak.IgnoreAnyFunction("github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics.(*review).reviewAll")
 
-// registryWriter writes a registry file and waits for log lines.
-type registryWriter struct {
-	*testing.T
-	path string
-	logs *zapobserver.ObservedLogs
-}
-
-func (w registryWriter) write(text string) {
-	w.Helper()
-	if err := os.WriteFile(w.path, []byte(text), 0o600); err != nil {
-		w.Fatal(err)
-	}
-}
-
-// logged waits for n log lines that contain a text, and returns them.
-func (w registryWriter) logged(n int, text string) []zapobserver.LoggedEntry {
-	w.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if found := w.logs.FilterMessageSnippet(text).All(); len(found) >= n {
-			return found
-		}
-		if time.Now().After(end) {
-			w.Fatalf("%q was not logged %d times: %v", text, n, w.logs.All())
-		}
-	}
-}
-
-// watched provisions a handler with a registry file.
-func watched(t *testing.T, h *Handler, text string) registryWriter {
-	t.Helper()
-	core, logs := zapobserver.New(zap.DebugLevel)
-	w := registryWriter{t, filepath.Join(t.TempDir(), "crawlers.jsonl"), logs}
-	w.write(text)
-	h.Registry, h.log = w.path, zap.New(core)
-	provisioned(t, h)
-	return w
-}
-
 func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
 	started := goleak.IgnoreCurrent()
 	t.Run("", serveWhileTheRegistryIsReplaced)
@@ -66,8 +28,16 @@ func TestRequestsAreServedWhileTheRegistryIsReplaced(t *testing.T) {
 }
 
 func serveWhileTheRegistryIsReplaced(t *testing.T) {
-	h := &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\n"}}}
-	w := watched(t, h, "")
+	path := filepath.Join(t.TempDir(), "crawlers.jsonl")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("")
+	core, logs := zapobserver.New(zap.DebugLevel)
+	source := &config.Source{Kind: config.SourceInline, Text: "User-agent: *\nDisallow: /private/\n"}
+	h := provisioned(t, &Handler{Settings: config.Settings{Source: source, Registry: path}, log: zap.New(core)})
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -89,8 +59,12 @@ func serveWhileTheRegistryIsReplaced(t *testing.T) {
 		for n := range 5 - i {
 			fmt.Fprintf(&rows, "{\"name\": \"OneThing%d\"}\n", n)
 		}
-		w.write(rows.String())
-		w.logged(i+1, "read again")
+		write(rows.String())
+		for end := time.Now().Add(20 * time.Second); logs.FilterMessageSnippet("read again").Len() <= i; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("it is not read again: %v", logs.All())
+			}
+		}
 	}
 	close(stop)
 	<-done

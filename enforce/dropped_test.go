@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -28,6 +29,19 @@ func (s *manyHosts) Fetch(ctx context.Context, o judge.Origin) (judge.Response, 
 		o.Host, strings.Repeat("x", 2000))}, nil
 }
 
+// newManyHosts returns an engine with a source, and the time of its clock.
+func newManyHosts(t *testing.T, s judge.Settings, source *manyHosts, cfg origins.Config) (*Engine, time.Time) {
+	t.Helper()
+	c := fake.NewClock()
+	cfg.Now = c.Now
+	e, err := NewEngine(s, source, throttle.NewMemory(16), nil, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close(); e.origins.Settle() })
+	return e, c.Now()
+}
+
 // At three times each limit, every client that a file binds is refused, and every
 // request of a crawler is decided by the file.
 func TestThreeTimesTheLimit(t *testing.T) {
@@ -39,19 +53,12 @@ func TestThreeTimesTheLimit(t *testing.T) {
 	} {
 		for _, invented := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/invented=%t", name, invented), func(t *testing.T) {
-				c := fake.NewClock()
-				cfg.Now = c.Now
-				e, err := NewEngine(judge.Settings{Programs: true}, new(manyHosts), throttle.NewMemory(16), nil, cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer e.origins.Settle()
-				defer e.Close()
+				e, now := newManyHosts(t, judge.Settings{Programs: true}, new(manyHosts), cfg)
 				decide := func(i int, ua, target string) (d judge.Decision) {
 					host := fmt.Sprintf("host%d", i)
 					r := &judge.Request{
 						Origin: judge.Origin{Scheme: "http", Host: host}, Target: target, UserAgents: []string{strings.ReplaceAll(ua, "HOST", host)},
-						Client: "192.0.2.1", Time: c.Now(), Invented: invented,
+						Client: "192.0.2.1", Time: now, Invented: invented,
 					}
 					e.Decide(context.Background(), r, &d)
 					return d
@@ -93,16 +100,11 @@ func TestThreeTimesTheLimit(t *testing.T) {
 // While an evicted file can't be read, those whom it named wait, like other
 // crawlers. People and all others pass.
 func TestNamesAfterAnEviction(t *testing.T) {
-	src, c := new(manyHosts), fake.NewClock()
-	e, err := NewEngine(judge.Settings{}, src, throttle.NewMemory(16), nil, origins.Config{MaxOrigins: 1, Now: c.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.origins.Settle()
-	defer e.Close()
+	src := new(manyHosts)
+	e, now := newManyHosts(t, judge.Settings{}, src, origins.Config{MaxOrigins: 1})
 	decide := func(ctx context.Context, host, ua string) judge.Reason {
 		var d judge.Decision
-		e.Decide(ctx, &judge.Request{Origin: judge.Origin{Scheme: "http", Host: host}, Target: "/x", UserAgents: []string{ua}, Time: c.Now()}, &d)
+		e.Decide(ctx, &judge.Request{Origin: judge.Origin{Scheme: "http", Host: host}, Target: "/x", UserAgents: []string{ua}, Time: now}, &d)
 		return d.Reason
 	}
 	for _, host := range []string{"a", "b"} {
@@ -130,20 +132,14 @@ func TestNamesAfterAnEviction(t *testing.T) {
 // their host is evicted again meanwhile.
 func TestManyEvictionsAtOnce(t *testing.T) {
 	const limit = 4
-	c := fake.NewClock()
-	e, err := NewEngine(judge.Settings{}, new(manyHosts), throttle.NewMemory(16), nil, origins.Config{MaxOrigins: limit, Now: c.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.origins.Settle()
-	defer e.Close()
+	e, now := newManyHosts(t, judge.Settings{}, new(manyHosts), origins.Config{MaxOrigins: limit})
 	var all sync.WaitGroup
 	for range 8 * limit {
 		all.Go(func() {
 			for i := range 30 * limit {
 				var d judge.Decision
 				e.Decide(context.Background(), &judge.Request{
-					Origin: judge.Origin{Scheme: "http", Host: fmt.Sprint("host", i%(8*limit))}, Target: "/private/x", UserAgents: []string{fake.Gptbot}, Time: c.Now(),
+					Origin: judge.Origin{Scheme: "http", Host: fmt.Sprint("host", i%(8*limit))}, Target: "/private/x", UserAgents: []string{fake.Gptbot}, Time: now,
 				}, &d)
 				if d.Reason != judge.Disallowed {
 					t.Errorf("host %d: %v", i, d.Reason)
@@ -158,13 +154,7 @@ func TestManyEvictionsAtOnce(t *testing.T) {
 // file, every client that only this file names is refused.
 func TestNoNameIsLostBetweenEvictions(t *testing.T) {
 	const limit, hosts, clients = 4, 12, 16
-	c := fake.NewClock()
-	e, err := NewEngine(judge.Settings{}, new(manyHosts), throttle.NewMemory(16), nil, origins.Config{MaxOrigins: limit, Now: c.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.origins.Settle()
-	defer e.Close()
+	e, now := newManyHosts(t, judge.Settings{}, new(manyHosts), origins.Config{MaxOrigins: limit})
 	var read [hosts]atomic.Bool
 	var all sync.WaitGroup
 	for client := range clients {
@@ -176,7 +166,7 @@ func TestNoNameIsLostBetweenEvictions(t *testing.T) {
 					ua = fake.Gptbot
 				}
 				var d judge.Decision
-				r := &judge.Request{Origin: judge.Origin{Scheme: "http", Host: fmt.Sprint("host", n)}, Target: "/x", UserAgents: []string{ua}, Time: c.Now()}
+				r := &judge.Request{Origin: judge.Origin{Scheme: "http", Host: fmt.Sprint("host", n)}, Target: "/x", UserAgents: []string{ua}, Time: now}
 				r.Invented = i%8 == 0 // such as a request before the name was configured
 				e.Decide(context.Background(), r, &d)
 				if known && ua == fake.Curl && d.Reason != judge.Disallowed {

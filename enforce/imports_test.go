@@ -3,30 +3,51 @@ package enforce
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
+
+const module = "github.com/caddy-robots/caddy-robots/"
+
+// packages returns, of each package of the module, what it imports and all that it depends on.
+func packages(t *testing.T) (imports, deps map[string][]string) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}|{{join .Imports " "}}|{{join .Deps " "}}`, module+"...").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	imports, deps = make(map[string][]string), make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Split(strings.TrimSpace(line), "|")
+		name := strings.TrimPrefix(fields[0], module)
+		imports[name], deps[name] = strings.Fields(fields[1]), strings.Fields(fields[2])
+	}
+	return imports, deps
+}
 
 // Packages import only what their layer allows: robots and headers import the
 // standard library and internal packages; enforce and its packages import these
 // and a few small packages, but not Caddy, its logger or Prometheus, and nothing
 // of internal that could import enforce. The plugin does not import what only the
 // commands of package commands need, such as the audit of logs, or only a step, such as
-// the client of Redis.
+// the client of Redis. Packages of internal serve the plugin and know nothing of it. No
+// package but standard imports a step, so that a step goes with its folder and the line that
+// imports it.
 func TestImports(t *testing.T) {
-	const module = "github.com/caddy-robots/caddy-robots/"
 	internal := func(dep string) bool { return strings.HasPrefix(dep, module+"internal/") }
 	language := func(dep string) bool { return dep == module+"robots" || internal(dep) }
+	shared := strings.Fields("background canonical editdistance table document localfile netaddr pattern release words")
 	enforced := func(dep string) bool {
-		own, _ := strings.CutPrefix(dep, module)
-		switch {
-		case own == "robots" || own == "robots/diff" || own == "headers" || own == "enforce" || strings.HasPrefix(own, "enforce/"):
-			return true
-		case own == "internal/background" || own == "internal/canonical" || own == "internal/editdistance" || own == "internal/table" || own == "internal/document" || own == "internal/localfile" || own == "internal/netaddr" || own == "internal/pattern" || own == "internal/release" || own == "internal/words":
-			return true
+		own, found := strings.CutPrefix(dep, module)
+		if !found {
+			return !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") && !strings.Contains(dep, "prometheus")
 		}
-		return own == dep && !strings.Contains(dep, "caddyserver") && !strings.Contains(dep, "go.uber.org/zap") && !strings.Contains(dep, "prometheus")
+		name, inside := strings.CutPrefix(own, "internal/")
+		return inside && slices.Contains(shared, name) || own == "robots" || own == "robots/diff" || own == "headers" || own == "enforce" ||
+			strings.HasPrefix(own, "enforce/")
 	}
+	imports, deps := packages(t)
 	for name, allowed := range map[string]func(string) bool{
 		"robots":                internal,
 		"robots/lint":           language,
@@ -48,50 +69,31 @@ func TestImports(t *testing.T) {
 				!strings.Contains(dep, "valkey")
 		},
 	} {
-		out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", module+name).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		if len(imports[name]) == 0 && name != "internal/editdistance" {
+			t.Errorf("%s is not there", name)
 		}
-		for _, dep := range strings.Fields(string(out)) {
-			if dep != module+name && !allowed(dep) {
+		for _, dep := range deps[name] {
+			if first, _, _ := strings.Cut(dep, "/"); strings.Contains(first, ".") && !allowed(dep) { // not of the standard library
 				t.Errorf("%s depends on %s", name, dep)
 			}
 		}
 	}
-}
-
-// No package but standard imports a step, so that a step goes with its folder and the line
-// that imports it.
-func TestStepsAreImportedOnce(t *testing.T) {
-	const module, steps = "github.com/caddy-robots/caddy-robots/", "caddymodule/steps/"
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+"...").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	imported := 0
-	for line := range strings.Lines(string(out)) {
-		name, imports, _ := strings.Cut(line, " ")
-		n := strings.Count(imports, module+steps)
-		if name == module+"caddymodule/standard" {
-			imported = n
+	steps := 0
+	for name := range imports {
+		n := 0
+		for _, imported := range imports[name] {
+			n += strings.Count(imported, module+"caddymodule/steps/")
+		}
+		if name == "caddymodule/standard" {
+			steps = n
 		} else if n > 0 {
 			t.Errorf("%s imports a step", name)
 		}
-	}
-	if folders, _ := filepath.Glob("../" + steps + "*"); imported != len(folders) {
-		t.Errorf("standard imports %d steps of %d", imported, len(folders))
-	}
-}
-
-// Packages of internal serve the plugin and know nothing of it.
-func TestInternalPackagesDoNotImportThePlugin(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{join .Deps \" \"}}", "github.com/caddy-robots/caddy-robots/internal/...").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for line := range strings.Lines(string(out)) {
-		if name, deps, _ := strings.Cut(line, " "); strings.Contains(deps, "caddy-robots/caddymodule") {
+		if strings.HasPrefix(name, "internal/") && slices.ContainsFunc(deps[name], func(dep string) bool { return strings.HasPrefix(dep, module+"caddymodule") }) {
 			t.Errorf("%s depends on the plugin", name)
 		}
+	}
+	if folders, _ := filepath.Glob("../caddymodule/steps/*"); steps != len(folders) || steps == 0 {
+		t.Errorf("standard imports %d steps of %d", steps, len(folders))
 	}
 }

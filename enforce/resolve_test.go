@@ -16,12 +16,11 @@ import (
 // clients are let through at once.
 func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 	for _, tt := range []struct {
-		name   string
-		rules  judge.Settings
-		ua     string
-		target string
-		action judge.Action
-		reason judge.Reason
+		name       string
+		rules      judge.Settings
+		ua, target string
+		action     judge.Action
+		reason     judge.Reason
 	}{
 		{"crawler", judge.Settings{}, fake.Gptbot, "/x", judge.Throttle, judge.RulesPending},
 		{"unknown crawler", judge.Settings{}, fake.Newbot, "/x", judge.Throttle, judge.RulesPending},
@@ -32,6 +31,10 @@ func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 		{"exempt crawler", judge.Settings{Exempt: []judge.Exemption{{Name: "GPTBot"}}}, fake.Gptbot, "/x", judge.Pass, judge.Exempt},
 		{"exempt path", judge.Settings{ExemptPaths: []string{"/.well-known/*"}}, fake.Gptbot, "/.well-known/x", judge.Pass, judge.ExemptPath},
 		{"robots.txt", judge.Settings{}, fake.Gptbot, "/robots.txt", judge.Pass, judge.ExemptPath},
+		{"program", judge.Settings{}, fake.Program, "/x", judge.Pass, judge.NoRules},
+		{"webhook", judge.Settings{}, fake.Stripe, "/hook", judge.Pass, judge.NoRules},
+		{"user-triggered fetcher that sends an event", judge.Settings{}, fake.Chatgpt, "/hook", judge.Pass, judge.NoRules},
+		{"POST of a crawler", judge.Settings{}, fake.Gptbot, "/hook", judge.Throttle, judge.RulesPending},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			src := &fake.Source{Block: make(chan struct{})}
@@ -46,7 +49,8 @@ func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 			ctx, gone := context.WithCancel(context.Background())
 			gone() // so that the request does not wait
 			var d judge.Decision
-			e.Decide(ctx, &judge.Request{Target: tt.target, UserAgents: []string{tt.ua}, Origin: fake.Home, Time: c.Now()}, &d)
+			method := map[bool]string{true: http.MethodPost, false: http.MethodGet}[tt.target == "/hook"]
+			e.Decide(ctx, &judge.Request{Method: method, Target: tt.target, UserAgents: []string{tt.ua}, Origin: fake.Home, Time: c.Now()}, &d)
 			if d.Action != tt.action || d.Reason != tt.reason {
 				t.Errorf("%v, %v; want %v, %v", d.Action, d.Reason, tt.action, tt.reason)
 			}
@@ -72,27 +76,6 @@ func TestDenyFailed(t *testing.T) {
 		e.Decide(context.Background(), &judge.Request{Target: "/x", UserAgents: []string{ua}, Origin: fake.Home, Time: time.Now()}, &d)
 		if d.Reason != want || (want == judge.Unavailable) != (d.Action == judge.Deny && d.RetryAfter > 0) {
 			t.Errorf("%.40s: %v, %v", ua, d.Action, d.Reason)
-		}
-	}
-}
-
-// Before the first policy is known, requests to which the group for `*` would
-// not apply are let through.
-func TestPendingRulesLetWebhooksThrough(t *testing.T) {
-	p := newEngineTest(t, "", judge.Settings{}).Origins().Pending()
-	for ua, tt := range map[string]struct {
-		method string
-		want   judge.Action
-	}{
-		fake.Stripe:  {http.MethodPost, judge.Pass},
-		fake.Chatgpt: {http.MethodPost, judge.Pass},
-		fake.Program: {http.MethodGet, judge.Pass},
-		fake.Gptbot:  {http.MethodPost, judge.Throttle},
-	} {
-		var d judge.Decision
-		p.Check(&judge.Request{Method: tt.method, UserAgents: []string{ua}, Target: "/"}, &d)
-		if d.Action != tt.want {
-			t.Errorf("%s %s: %v, %v; want %v", tt.method, ua, d.Action, d.Reason, tt.want)
 		}
 	}
 }

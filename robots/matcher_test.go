@@ -112,7 +112,7 @@ func TestMatchNestedFragments(t *testing.T) {
 		}
 		return string(b)
 	}
-	for range 400 {
+	for range 200 {
 		alphabet := "abcd"[:2+rnd.IntN(3)]
 		var rules []Rule
 		for range 6 + rnd.IntN(12) {

@@ -238,47 +238,6 @@ func TestRobotsTokensOfKnownCrawlers(t *testing.T) {
 	}
 }
 
-// The operators document these facts; see the sources of each row.
-func TestFactsOfKnownCrawlers(t *testing.T) {
-	for _, f := range []struct {
-		name        string
-		class       crawler.Class
-		purpose     crawler.Purpose
-		star, delay crawler.Tri
-		controlOnly bool
-	}{
-		{"Googlebot", crawler.Registered, crawler.Search, crawler.Yes, crawler.No, false},
-		{"AdsBot-Google", crawler.Registered, crawler.Ads, crawler.No, crawler.No, false},
-		{"Mediapartners-Google", crawler.Registered, crawler.Ads, crawler.No, crawler.No, false},
-		{"bingbot", crawler.Registered, crawler.Search, crawler.Yes, crawler.Yes, false},
-		{"YandexBot", crawler.Registered, crawler.Search, crawler.Yes, crawler.No, false},
-		{"Amazonbot", crawler.Registered, crawler.AITraining, crawler.Yes, crawler.No, false},
-		{"CCBot", crawler.Registered, crawler.AIData, crawler.Yes, crawler.Yes, false},
-		{"ClaudeBot", crawler.Registered, crawler.AITraining, crawler.Yes, crawler.Yes, false},
-		{"GPTBot", crawler.Registered, crawler.AITraining, crawler.Yes, crawler.Unknown, false},
-		{"MojeekBot", crawler.Registered, crawler.Search, crawler.Yes, crawler.No, false},
-		{"Barkrowler", crawler.Registered, crawler.SEO, crawler.Yes, crawler.Yes, false},
-		{"DeepCrawl", crawler.Registered, crawler.SEO, crawler.Yes, crawler.No, false},
-		{"ChatGPT-User", crawler.UserTriggered, crawler.AIUser, crawler.Unknown, crawler.Unknown, false},
-		{"Twitterbot", crawler.UserTriggered, crawler.Preview, crawler.Yes, crawler.Unknown, false},
-		{"AhrefsBot", crawler.Registered, crawler.SEO, crawler.Yes, crawler.Yes, false},
-		{"Google-Extended", crawler.Registered, crawler.AITraining, crawler.Unknown, crawler.No, true},
-		{"Applebot-Extended", crawler.Registered, crawler.AITraining, crawler.Unknown, crawler.Unknown, true},
-		{"Scrapy", crawler.Scraper, crawler.Downloader, crawler.Unknown, crawler.Unknown, false},
-		{"Wget", crawler.Scraper, crawler.Downloader, crawler.Unknown, crawler.Unknown, false},
-		{"curl", crawler.Library, crawler.LibraryUse, crawler.Unknown, crawler.Unknown, false},
-	} {
-		c := crawler.Builtin().Lookup(f.name)
-		if c == nil {
-			t.Errorf("%s is not in the registry", f.name)
-			continue
-		}
-		if c.Class != f.class || c.Purpose() != f.purpose || c.Star != f.star || c.CrawlDelay != f.delay || c.ControlOnly != f.controlOnly {
-			t.Errorf("%s: %v, %s, star %v, crawl-delay %v, control only %v", f.name, c.Class, c.Purpose(), c.Star, c.CrawlDelay, c.ControlOnly)
-		}
-	}
-}
-
 func TestLookup(t *testing.T) {
 	r := crawler.Builtin()
 	for in, want := range map[string]string{

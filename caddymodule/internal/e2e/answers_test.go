@@ -17,14 +17,15 @@ import (
 // answered is a site with its own answer.
 const answered = `http://:%d {
 	robots {
-		source %s
+		source inline %s
 		policy {
 			hidden /vault/*
 		}
 		http_clients on
 		%s
 	}
-	%s
+	respond /sorry "sorry page"
+	respond page
 	log
 }
 `
@@ -34,10 +35,8 @@ var answerSites = []struct{ name, line string }{
 	{"usual", "answer pending 503 x"},
 	{"gone", `answer disallowed 410 "{http.robots.crawler} is gone"`},
 	{"redirect", "answer disallowed redir /sorry"},
-	{"circle", "answer disallowed redir /shut/sorry"},
 	{"abort", "answer disallowed abort"},
 	{"busy", "answer throttled 503 later"},
-	{"vault", "answer hidden 410 nothing"},
 }
 
 // startAnswers returns the server and the base URL of each site.
@@ -49,11 +48,7 @@ func startAnswers(t *testing.T) (*server, map[string]string) {
 	for _, a := range answerSites {
 		port := freePort(t)
 		urls[a.name] = fmt.Sprintf("http://localhost:%d", port)
-		source, pages := "inline "+file, "respond /sorry \"sorry page\"\n\trespond page"
-		if a.name == "circle" { // with a local source, this is an error
-			source, pages = "site", "respond /robots.txt "+file
-		}
-		fmt.Fprintf(&config, answered, port, source, a.line, pages)
+		fmt.Fprintf(&config, answered, port, file, a.line)
 	}
 	return start(t, config.String()), urls
 }

@@ -1,11 +1,8 @@
 package e2e_test
 
 // siteWith returns a site with a robots.txt and the given options.
-func siteWith(options string) string { return siteAt("", options) }
-
-// siteAt is siteWith for one host.
-func siteAt(host, options string) string {
-	return `http://` + host + `:$PORT {
+func siteWith(options string) string {
+	return `http://:$PORT {
 	robots {
 		source inline <<TXT
 			User-agent: *

@@ -38,7 +38,7 @@ func TestMemoryOfTenants(t *testing.T) {
 	s := start(t, "{\n\trobots {\n\t\tmax_memory 16MiB\n\t}\n}\nhttp://:$PORT {\n\trobots {\n\t\tmax_origins 100\n\t}\n\treverse_proxy "+
 		back.Listener.Addr().String()+"\n}\nhttp://neighbour.test:$PORT {\n\trobots {\n\t\tsource inline <<E\n\t\t\tUser-agent: *\n\t\t\tDisalow: /x\n\t\t\tE\n\t}\n}\n")
 	calm := s.heap()
-	for i := range 60 {
+	for i := range 30 {
 		s.at(fmt.Sprintf("h%d.test", i), gptbot, "/page")
 	}
 	s.eventually("the neighbour's mistake is in the log", func() bool {
