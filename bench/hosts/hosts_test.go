@@ -126,10 +126,6 @@ func run(b *testing.B, hosts int, config string) (f fleet, c cost) {
 			b.Fatal(err)
 		}
 		own := strings.ReplaceAll(config, "$PORT", fmt.Sprint(port))
-		if _, file, ok := strings.Cut(own, "persist "); ok {
-			file, _, _ = strings.Cut(file, "\n")
-			copyFile(b, strings.TrimSuffix(file, fmt.Sprint(".", port)), file)
-		}
 		s := server.Start(b, own)
 		s.Port = port
 		f.servers[at] = s
@@ -139,22 +135,11 @@ func run(b *testing.B, hosts int, config string) (f fleet, c cost) {
 		f.logged[at] = logged(b, s, first+second)
 		c.processor += float64((s.Processor() - before).Microseconds()) / float64(second) / servers
 		c.memory += float64(s.Memory()) / servers
-		if !strings.Contains(config, "persist") {
+		if !strings.Contains(config, "robots_dashboard") { // nothing is asked of it
 			s.Stop()
 		}
 	}
 	return f, c
-}
-
-func copyFile(b *testing.B, from, to string) {
-	b.Helper()
-	text, err := os.ReadFile(from)
-	if err == nil {
-		err = os.WriteFile(to, text, 0o600)
-	}
-	if err != nil {
-		b.Fatal(err)
-	}
 }
 
 // crawl sends the requests of each host to a server, and returns their number.
