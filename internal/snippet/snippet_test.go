@@ -8,7 +8,7 @@ import (
 func TestSnippets(t *testing.T) {
 	for _, tt := range []struct{ got, want string }{
 		{Limit(nil, "each 10/1m"), "limit {\n\teach 10/1m\n}"},
-		{Limit(Below("/a/"), "each 10/1m", "include Googlebot"), "limit /a/* {\n\teach 10/1m\n\tinclude Googlebot\n}"},
+		{Limit(Below("/a/"), "each 10/1m", "except Googlebot"), "limit /a/* {\n\teach 10/1m\n\texcept Googlebot\n}"},
 		{Deny("seo"), "policy {\n\tdeny seo\n}"},
 		{Deny(Name("Example Bot"), Below("/a/")...), "policy {\n\tdeny \"Example Bot\" /a/*\n}"},
 		{Name("a{b}"), `"a{b}"`},

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/netip"
 	"os"
 	"os/exec"
 	"runtime/debug"
@@ -328,8 +327,4 @@ const allDayFrom, allDayTo = 0, 2359
 func newKey(parts ...string) throttle.Key {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	return throttle.KeyOf(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]))
-}
-
-func address(i int) netip.Addr {
-	return netip.AddrFrom4([4]byte{byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)})
 }
