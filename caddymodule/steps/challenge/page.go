@@ -22,7 +22,7 @@ import (
 //go:embed page.html
 var pageText string
 
-//go:embed words.json
+//go:embed pagetexts.json
 var wordsText []byte
 
 // data fills in a page. The words of a language, without markup, have Lang, Title, Heading, why the
