@@ -1,6 +1,9 @@
 package statusapi
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Health has the problems of the app, and the state of what all sites share.
 type Health struct {
@@ -40,6 +43,11 @@ const (
 	RobotsTxt = "robots_txt" // lines of the site's robots.txt
 )
 
+// AmongPeople reports whether people's requests have those of a problem among them.
+func (h *Health) AmongPeople() bool {
+	return slices.ContainsFunc(h.Problems, func(p Problem) bool { return p.AmongPeople })
+}
+
 // Action is something that the operator can do.
 type Action struct {
 	What  string `json:"what"`  // in words, without a point
@@ -64,6 +72,8 @@ type Problem struct {
 	Crawler string `json:"crawler"`
 	Line    int    `json:"line"`   // the line of robots.txt that is to blame, or 0
 	Tenant  bool   `json:"tenant"` // it is about the file of a host that only a pattern names, and not of all of them
+	// the requests that it is about are counted as people's
+	AmongPeople bool `json:"among_people,omitempty"`
 
 	// Whose reports have it, and what Actions are about: sites, or hosts that only a pattern names, the main one first; all sites
 	// without. Pattern is that which the first one matches.

@@ -53,7 +53,7 @@ func (c *Challenge) storms(monitored bool) (list []step.Problem) {
 		p.Before, p.Now = passed, asked
 		switch {
 		case c.check.IsOff(p.Sites[0]):
-			p.Before, p.Now = 0, int(s.lone.Load())
+			p.Before, p.Now, p.AmongPeople = 0, int(s.lone.Load()), true
 			p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.check.Name, s)
 			p.Advice = "`POST /robots/challenge?set=configured` switches it on."
 			p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}

@@ -145,7 +145,7 @@ func (s *Storms) Problems(monitored bool) (list []step.Problem) {
 	for storm, p := range s.check.held() {
 		patterns, agent := storm.stormed()
 		paths := strings.Join(patterns, " ")
-		p.Now = int(storm.lone.Load()) * watchedShare / int(watchedWindow/time.Minute)
+		p.Now, p.AmongPeople = int(storm.lone.Load())*watchedShare/int(watchedWindow/time.Minute), true
 		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else", p.Now, storm, paths)
 		if agent != "" {
 			p.Message += fmt.Sprintf("; most have the User-Agent %.200s", visible.Text(agent))

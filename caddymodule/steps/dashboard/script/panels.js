@@ -76,7 +76,7 @@ const figures = {
 			['Denied', 'm-deny', figures.rate(d.denied, hour), sub(w.denied)],
 			['Throttled', 'm-throttle', figures.rate(d.throttled, hour), sub(w.throttled)],
 			...(w.would_deny + w.would_throttle ? [['Would be refused', 'm-would', figures.rate(d.would, hour), sub(w.would_deny + w.would_throttle)]] : []),
-			['People', 'm-people', figures.rate(d.people, hour), sub(people)],
+			['People', 'm-people', figures.rate(d.people, hour), sub(people, live.health.problems.some((p) => p.among_people) ? ', strangers among them' : '')],
 			...(strangers ? [['Strangers', 'm-throttle', figures.rate(hour.strangers, hour), sub(strangers, ', browsers without a pass')]] : []),
 		];
 		replace(byId('now'), JSON.stringify(tiles), ...tiles.map(([name, mark, n, text]) => make('div', mark, make('dt', '', name), make('dd', '', count(n), make('div', 'sub', text)))));
