@@ -175,7 +175,7 @@ func TestExampleFleet(t *testing.T) {
 	}
 	b := newBackend(t, page("User-agent: *\nCrawl-delay: 600\n"))
 	config := example(t, "fleet", "http://example.com {\n", "http://:$PORT {\n\tbind $HOST\n", "localhost:9000", strings.TrimPrefix(b.URL, "http://"),
-		"10.0.0.5:6379", fmt.Sprintf("localhost:%d", r.port))
+		"10.0.0.5:6379", fmt.Sprintf("localhost:%d {\n\t\t\tdeadline 1s\n\t\t}", r.port))
 	port := freePort(t)
 	for _, address := range []string{"127.0.0.2", "127.0.0.3"} {
 		s := startAt(t, address, port, config)
