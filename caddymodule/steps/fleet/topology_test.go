@@ -130,7 +130,8 @@ func newCluster(t *testing.T) (nodes []*testbed) {
 		formed := true
 		for _, s := range nodes {
 			info := do(s, "CLUSTER", "INFO")
-			formed = formed && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3")
+			formed = formed && strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:3") &&
+				strings.Contains(info, "cluster_slots_assigned:16384") // else nodes may not know yet who has a slot
 		}
 		if formed {
 			return nodes
