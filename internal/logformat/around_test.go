@@ -32,6 +32,15 @@ func jsonText(s string) string {
 	return string(b)
 }
 
+// octetsOf returns the numbers of the octets of s, as journalctl writes text with control characters.
+func octetsOf(s string) string {
+	numbers := make([]string, len(s))
+	for i := range len(s) {
+		numbers[i] = fmt.Sprint(s[i])
+	}
+	return "[" + strings.Join(numbers, ",") + "]"
+}
+
 // surroundings are what collectors put around a line.
 var surroundings = []struct {
 	name string
@@ -78,6 +87,9 @@ var surroundings = []struct {
 	}},
 	{"journalctl -o json", func(l string) string {
 		return `{"_HOSTNAME":"srv","__REALTIME_TIMESTAMP":"1794052740123456","PRIORITY":"6","MESSAGE":` + jsonText(l) + `,"_PID":"123"}`
+	}},
+	{"journalctl -o json, control characters", func(l string) string {
+		return `{"MESSAGE":` + octetsOf("\x1b[0m"+l) + `,"_PID":"123"}`
 	}},
 	{"Docker around syslog", func(l string) string {
 		return `{"log":` + jsonText("<190>Nov  7 11:59:00 srv nginx: "+l+"\n") + `,"stream":"stdout"}`

@@ -7,7 +7,10 @@ import (
 
 // envelope opens the JSON objects in which log drivers and collectors put a line, whatever
 // the format of the line is.
-type envelope struct{ walk object }
+type envelope struct {
+	walk  object
+	inner []byte // the last line, if it is not part of the object
+}
 
 // maxEnvelopes is the number of envelopes around each other that are opened.
 const maxEnvelopes = 4
@@ -26,16 +29,42 @@ func (v *envelope) open(line []byte) (found []byte, ok bool) {
 	o := &v.walk
 	o.b, o.i, o.buf = line, begin, o.buf[:0]
 	o.members(func(key []byte) bool {
-		if !slices.Contains(lineKeys, view(key)) || o.b[o.i] != '"' {
+		var text []byte
+		ok := false
+		switch {
+		case !slices.Contains(lineKeys, view(key)):
+			return o.skipValue()
+		case o.b[o.i] == '"':
+			text, ok = o.text()
+		case o.b[o.i] == '[':
+			text, ok = v.octets()
+		default:
 			return o.skipValue()
 		}
-		text, ok := o.text()
 		if objectIn(text) >= 0 || bytes.Contains(text, requestMark) {
 			found = bytes.TrimSpace(text)
 		}
 		return ok
 	})
 	return found, len(found) > 0
+}
+
+// octets reads a list of the numbers of octets, as journalctl writes a line with colours. It
+// returns nil for another list.
+func (v *envelope) octets() ([]byte, bool) {
+	o, from := &v.walk, v.walk.i
+	if !o.skipNested() {
+		return nil, false
+	}
+	v.inner = v.inner[:0]
+	for number := range bytes.SplitSeq(o.b[from+1:o.i-1], []byte(",")) {
+		n := digits(bytes.TrimSpace(number))
+		if n < 0 || n > 255 {
+			return nil, true
+		}
+		v.inner = append(v.inner, byte(n))
+	}
+	return v.inner, true
 }
 
 // requestMark is between the time and the request of a line.

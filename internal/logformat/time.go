@@ -34,12 +34,14 @@ const (
 // layouts are the forms of times that servers write and operators configure. A
 // fraction of a second may be in each.
 var layouts = func() (list []string) {
-	for _, date := range []string{"02/Jan/2006:", "2006-01-02T", "2006-01-02 ", "2006/01/02 "} {
-		for _, zone := range []string{" -0700", "", "Z07:00", "Z0700", " UTC", " GMT"} {
-			list = append(list, date+"15:04:05"+zone)
+	for _, date := range []string{"02/Jan/2006:", "2006-01-02T", "2006-01-02 ", "2006/01/02 ", "2006/01/02T"} {
+		for _, clock := range []string{"15:04:05", "15:04", "15:04:", "15:04::"} {
+			for _, zone := range []string{" Z0700", "", "Z07:00", "Z0700", "Z07", " Z07:00", " Z07", " UTC", " GMT"} {
+				list = append(list, date+clock+zone)
+			}
 		}
 	}
-	return append(list, "Mon, 02 Jan 2006 15:04:05 GMT")
+	return append(list, time.RFC1123, time.RFC1123Z)
 }()
 
 // parse parses a time in any of the known forms.
@@ -74,16 +76,21 @@ func (z *timeParser) parseLayout(b []byte, layout string) (stamp, bool) {
 	if layout == "" {
 		return stamp{}, false
 	}
-	zone, zoned := z.zone, strings.Contains(layout, "07")
-	isUTC := strings.HasSuffix(layout, " UTC") || strings.HasSuffix(layout, " GMT")
-	if zone == nil || isUTC {
+	inUTC := strings.HasSuffix(layout, "UTC") || strings.HasSuffix(layout, "GMT") || strings.HasSuffix(layout, "Z")
+	zone := z.zone
+	if zone == nil || inUTC {
 		zone = time.UTC
 	}
 	t, err := time.ParseInLocation(layout, view(b), zone)
 	if err != nil || t.Year() < firstYear || t.Year() > lastYear {
 		return stamp{}, false
 	}
-	return stamp{t.UnixNano(), int64(fractionOf(b)), zoned || isUTC}, true
+	zoned := inUTC || strings.Contains(layout, "07") || strings.Contains(layout, "MST")
+	resolution := time.Minute
+	if strings.Contains(layout, "05") {
+		resolution = fractionOf(b)
+	}
+	return stamp{t.UnixNano(), int64(resolution), zoned}, true
 }
 
 // fractionOf returns the resolution of a time with seconds: a second, or that of the

@@ -18,6 +18,7 @@ func TestTimes(t *testing.T) {
 		{"07/Nov/2026:12:00:00 +0000", at, time.Second, true},
 		{"07/Nov/2026:12:00:00 +0200", at.Add(-2 * time.Hour), time.Second, true},
 		{"07/Nov/2026:12:00:00", at.Add(-2 * time.Hour), time.Second, false},
+		{"07/Nov/2026:12:00:: +0000", at, time.Minute, true},
 		{"07/Nov/2026:12:00:00.123 +0000", at.Add(123 * time.Millisecond), time.Millisecond, true},
 		{"2026-11-07T12:00:00.000Z", at, time.Millisecond, true},
 		{"2026-11-07T14:00:00+02:00", at, time.Second, true},
