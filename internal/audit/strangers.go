@@ -118,6 +118,7 @@ type strangers struct {
 	visitors *visitors
 	waiting  []stranger // for lonelyFor, the oldest first
 	pages    int64
+	coarse   int64 // requests whose time is not exact to a second
 	settle   func(*stranger)
 	hosts    map[*Host]*hostPages
 	// readers are the User-Agents of browsers that read several pages, and fetched those of
@@ -136,7 +137,8 @@ func newStrangers() *strangers {
 func (s *strangers) count(v *Judged, kind media.Kind, clock int64) (reads bool) {
 	s.release(clock - lonelyFor)
 	e := v.entry
-	if v.host.Rest || !e.Timed {
+	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
+		countIf(&s.coarse, !v.host.Rest)
 		return false
 	}
 	key := clientHash(e.Client) ^ v.host.hash

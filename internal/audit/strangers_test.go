@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -109,11 +110,14 @@ func TestStrangersAreNotKnown(t *testing.T) {
 		_, rest, _ := strings.Cut(line, " - - ")
 		proxy.WriteString("example.com 192.0.2.1 - - " + rest)
 	}
+	coarse := new(lonelyLog)
+	coarse.WriteString(regexp.MustCompile(`(:12:\d\d:)\d\d `).ReplaceAllString(newLonelyLog().storm(200, "/blame/file%d.go").String(), "$1: "))
 	for _, tt := range []struct {
 		log        *lonelyLog
 		code, says string
 	}{
 		{bare, "no_strangers", "of 20 versions of browsers that read several pages, 0 fetched images"},
+		{coarse, "no_strangers", "not exact to a second"},
 		{proxy, "few_addresses", "only 1 for"},
 	} {
 		r := tt.log.report(t, nil)

@@ -44,6 +44,8 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(!known && a.decided == nil, "no_robots",
 		"No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
 	warn(known && n > 0 && a.decided == nil, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
+	warn(!r.Strangers.Known && a.strangers.coarse >= lonelyRequests, "no_strangers",
+		"Pages of addresses that request nothing else are not counted: the times of requests are not exact to a second.")
 	warn(!r.Strangers.Known && a.strangers.pages >= lonelyRequests && !t.few(r.Requests), "no_strangers",
 		"Pages of addresses that request nothing else are not counted: of %d versions of browsers that read several pages, %d fetched images, "+
 			"styles or scripts from these hosts. It takes more than half of them.",

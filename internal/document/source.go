@@ -285,7 +285,8 @@ func (r *Reader) load(ctx context.Context, address string) (d description, body 
 	if err := json.Unmarshal(text, &d); err != nil {
 		return d, nil, fmt.Errorf("the stored copy is damaged: %w", err)
 	}
-	if body, err = storage.Load(ctx, r.key(address, ".txt")); err != nil {
+	body, err = storage.Load(ctx, r.key(address, ".txt"))
+	if err != nil {
 		return d, nil, err
 	}
 	if d.URL != address || d.SHA256 != digest(body) || len(body) > MaxSize {

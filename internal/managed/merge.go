@@ -134,7 +134,8 @@ func (m *merger) targets() {
 		}
 		t := target{crawler: c, terms: cv.both}
 		if own := m.ownGroup(m.file, c); own != nil {
-			if t.terms = cv.named; !t.terms.any() {
+			t.terms = cv.named
+			if !t.terms.any() {
 				m.keep(c.Name, own.Line())
 				continue
 			}

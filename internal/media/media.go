@@ -41,12 +41,12 @@ func OfTarget(target string) Kind {
 	target, _, _ = strings.Cut(target, "?")
 	name := target[strings.LastIndexByte(target, '/')+1:]
 	switch strings.ToLower(path.Ext(name)) {
-	case ".css", ".js", ".mjs", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".woff", ".woff2":
+	case ".css", ".js", ".mjs", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".woff", ".woff2", ".ttf", ".otf", ".eot":
 		if !strings.HasPrefix(name, "favicon") {
 			return Embedded
 		}
 		return Other
-	case ".ico", ".json", ".xml", ".rss", ".atom", ".txt", ".map", ".wasm", ".webmanifest", ".mp3", ".mp4", ".webm", ".ogg":
+	case ".ico", ".json", ".xml", ".rss", ".atom", ".txt", ".map", ".wasm", ".webmanifest", ".mp3", ".mp4", ".webm", ".ogg", ".pdf", ".zip", ".gz":
 		return Other
 	}
 	return Page

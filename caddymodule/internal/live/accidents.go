@@ -82,9 +82,15 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	list = append(list, floods(r.app.Counters.Loads(counters.FloodLeast), open, now)...)
 	for _, h := range r.handlers() {
 		for _, p := range h.problems() {
-			if p.IsAccident() {
-				list = append(list, p)
+			if !p.IsAccident() {
+				continue
 			}
+			if was := open[keyOf(&p)]; p.Since == nil && was != nil {
+				p.Since = was.Since
+			} else if p.Since == nil {
+				p.Since = timeOf(now)
+			}
+			list = append(list, p)
 		}
 	}
 	isOpen := func(x *statusapi.Problem) bool { // the culprit stays the same as long as it is one

@@ -171,7 +171,8 @@ func (r *Reporter) next(n *news, now time.Time) (News, bool) {
 		if state == "" || !r.may(n, &it.now, told) {
 			continue
 		}
-		if it.told = nil; it.open {
+		it.told = nil
+		if it.open {
 			it.told = new(it.now)
 		}
 		if r.isTeller(&it.now, state, now) {
@@ -193,7 +194,8 @@ func (r *Reporter) newsOf(p statusapi.Problem, state string) News {
 	default:
 		p.Advice = r.plain(&p, p.Advice)
 	}
-	if p.Pattern = cmp.Or(p.Pattern, statusapi.AnySite); r.isNamed(p.Sites[0]) {
+	p.Pattern = cmp.Or(p.Pattern, statusapi.AnySite)
+	if r.isNamed(p.Sites[0]) {
 		p.Pattern = ""
 	}
 	return News{State: state, Problem: p, What: what, Fresh: r.isFresh(p.Sites[0])}
