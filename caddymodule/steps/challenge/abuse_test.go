@@ -1,7 +1,6 @@
 package challenge
 
 import (
-	"crypto/rand"
 	"html"
 	"net/http"
 	"regexp"
@@ -91,7 +90,7 @@ func TestEachRequestFromAnotherNetwork(t *testing.T) {
 		strings.Contains(body, "refresh") {
 		t.Errorf("it goes on by itself again: %d\n%s", w.Code, body)
 	}
-	other := ring{rand.Text()}
+	other := ringOf(randomSecret())
 	s.memory.ring.Store(&other) // another server
 	w = s.serve("GET", "/blame/a?"+next, "192.0.2.1")
 	if w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), "<script") {

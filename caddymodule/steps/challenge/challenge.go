@@ -13,7 +13,6 @@
 package challenge
 
 import (
-	"crypto/rand"
 	"hash/maphash"
 	"net/netip"
 	"sync"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/seal"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -41,7 +41,7 @@ func count(result string) { results.WithLabelValues(result).Inc() }
 // Memory has what checks remember. It is safe for concurrent use.
 type Memory struct {
 	ring  atomic.Pointer[ring]
-	first string      // the key of this process: it signs until keys are loaded
+	first *seal.Key   // of this process: it signs until keys are loaded
 	ready atomic.Bool // the keys were looked for, so that passes of an earlier process are known
 
 	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
@@ -54,8 +54,10 @@ type Memory struct {
 
 // NewMemory returns an empty Memory. It checks nobody until Run has looked for keys.
 func NewMemory() *Memory {
-	m := &Memory{seed: maphash.MakeSeed(), first: rand.Text(), memos: table.New[memo](maxMemos), storms: table.New[Storm](maxStorms)}
-	m.ring.Store(&ring{m.first})
+	m := &Memory{seed: maphash.MakeSeed(), memos: table.New[memo](maxMemos), storms: table.New[Storm](maxStorms)}
+	keys := ringOf(randomSecret())
+	m.first = keys[0]
+	m.ring.Store(&keys)
 	return m
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"slices"
@@ -16,20 +17,34 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/internal/background"
-	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/internal/seal"
 )
 
-const (
-	// maxKeys bounds the keys: those of servers that joined a fleet are accepted beside its own.
-	maxKeys = 8
-	// keyLen is the length of a key, a text of crypto/rand, in octets.
-	keyLen = 26
-)
+// maxKeys bounds the keys: those of servers that joined a fleet are accepted beside its own.
+const maxKeys = 8
 
 // ring has the keys that are accepted, of which the first signs. It is immutable.
-type ring []string
+type ring []*seal.Key
 
-// keysName is the name of the keys in Caddy's storage, a line each, and keySet that of their set
+// randomSecret returns a new secret of a key, in hexadecimal form.
+func randomSecret() string {
+	secret := make([]byte, seal.Size)
+	_, _ = rand.Read(secret) // never fails
+	return hex.EncodeToString(secret)
+}
+
+// ringOf returns the keys of the secrets.
+func ringOf(secrets ...string) (keys ring) {
+	for _, text := range secrets {
+		secret, _ := hex.DecodeString(text)
+		if k, err := seal.NewKey(secret); err == nil {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// keysName is the name of the secrets in Caddy's storage, a line each, and keySet that of their set
 // in a fleet.
 const (
 	keysName = "robots/challenge/keys"
@@ -48,7 +63,7 @@ type keeper struct {
 	storage certmagic.Storage
 	fleet   step.Store // nil without
 	log     *zap.Logger
-	known   []string // keys that the storage has too
+	secrets []string // that are known, also to the storage
 	stop    context.CancelFunc
 	ended   background.Group
 }
@@ -98,54 +113,72 @@ func (k *keeper) sync(ctx context.Context) (err error) {
 		shared, fleetErr = k.fleet.Members(ctx, keySet, maxKeys)
 	}
 	slices.SortFunc(shared, func(a, b step.Member) int { return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Name, b.Name)) })
-	keys := joined(words.Map(shared, func(m step.Member) string { return m.Name }), k.known)
-	if len(keys) == 0 || !slices.Equal(keys, k.known) {
-		keys, err = k.exchange(ctx, keys)
+	var secrets []string
+	for _, m := range shared {
+		secrets = append(secrets, m.Name)
 	}
-	if len(keys) > 0 {
-		accepted := append(ring(slices.Clone(keys)), k.memory.first) // which may have signed a button
-		k.memory.ring.Store(&accepted)
+	secrets = joined(secrets, k.secrets)
+	if len(secrets) == 0 || !slices.Equal(secrets, k.secrets) {
+		secrets, err = k.exchange(ctx, secrets)
 	}
-	if k.fleet != nil && fleetErr == nil && len(shared) == 0 && len(keys) > 0 { // also after it was emptied
-		_ = k.fleet.AddMembers(ctx, keySet, []step.Member{{Name: keys[0], Time: clock.Now()}}, maxKeys)
+	if len(secrets) > 0 {
+		keys := append(ringOf(secrets...), k.memory.first) // which may have signed a button
+		k.memory.ring.Store(&keys)
+	}
+	if k.fleet != nil && fleetErr == nil && len(shared) == 0 && len(secrets) > 0 { // also after it was emptied
+		_ = k.fleet.AddMembers(ctx, keySet, []step.Member{{Name: secrets[0], Time: clock.Now()}}, maxKeys)
 	}
 	return err
 }
 
-// joined returns the keys in both lists, each once.
+// joined returns the secrets of both lists that make keys, each once.
 func joined(first, further []string) (all []string) {
-	for _, key := range slices.Concat(first, further) {
-		if len(all) < maxKeys && !slices.Contains(all, key) && len(key) == keyLen {
-			all = append(all, key)
+	for _, text := range slices.Concat(first, further) {
+		if len(all) < maxKeys && !slices.Contains(all, text) && len(ringOf(text)) > 0 {
+			all = append(all, text)
 		}
 	}
 	return all
 }
 
-// exchange makes the storage have the keys that are known, and returns all. It makes one if
+// exchange makes the storage have the secrets that are known, and returns all. It makes one if
 // there is none, also in the place of text that has none.
-func (k *keeper) exchange(ctx context.Context, keys []string) (all []string, err error) {
-	if err := k.storage.Lock(ctx, keysName); err != nil { // another server may store one
-		return keys, err
+func (k *keeper) exchange(ctx context.Context, secrets []string) (all []string, err error) {
+	all, missing, err := k.read(ctx, secrets)
+	if err != nil {
+		return secrets, err
 	}
-	defer func() { _ = k.storage.Unlock(context.WithoutCancel(ctx), keysName) }()
+	if missing {
+		if err := k.storage.Lock(ctx, keysName); err != nil {
+			return all, err
+		}
+		defer func() { _ = k.storage.Unlock(context.WithoutCancel(ctx), keysName) }()
+		all, _, err = k.read(ctx, all) // again: another server may have stored some
+		if err != nil {
+			return secrets, err
+		}
+		if len(all) == 0 {
+			all = []string{randomSecret()}
+		}
+		if err := k.storage.Store(ctx, keysName, []byte(strings.Join(all, "\n")+"\n")); err != nil {
+			return secrets, err
+		}
+	}
+	k.secrets = all
+	return all, nil
+}
+
+// read returns the secrets that are known, with those of the storage, and reports whether some
+// are missing there.
+func (k *keeper) read(ctx context.Context, secrets []string) (all []string, missing bool, err error) {
 	text, err := k.storage.Load(ctx, keysName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return keys, err
+		return nil, false, err
 	}
 	stored := joined(strings.Fields(string(text)), nil)
 	if err == nil && len(stored) == 0 {
 		k.memory.damaged.Store(clock.Now().Unix())
 	}
-	all = joined(keys, stored)
-	if len(all) == 0 {
-		all = []string{rand.Text()}
-	}
-	if !slices.Equal(all, stored) {
-		if err := k.storage.Store(ctx, keysName, []byte(strings.Join(all, "\n")+"\n")); err != nil {
-			return keys, err
-		}
-	}
-	k.known = all
-	return all, nil
+	all = joined(secrets, stored)
+	return all, len(all) == 0 || !slices.Equal(all, stored), nil
 }

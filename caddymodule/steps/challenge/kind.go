@@ -82,14 +82,19 @@ func accepts(r *http.Request, types ...string) bool {
 
 // opensPage reports whether a browser opens a page by a request, as far as it says. A program that
 // takes anything does not.
-func opensPage(r *http.Request) bool { return isFor(r, "document", "html") }
-
-// isFor reports whether a request is for something, by Sec-Fetch-Dest, else by Accept.
-func isFor(r *http.Request, want, media string) bool {
+func opensPage(r *http.Request) bool {
 	if dest := r.Header["Sec-Fetch-Dest"]; len(dest) > 0 {
-		return dest[0] == want
+		return dest[0] == "document"
 	}
-	return accepts(r, media)
+	return accepts(r, "html")
+}
+
+// wantsStyle reports whether a page embeds what a request is for as a style sheet.
+func wantsStyle(r *http.Request) bool {
+	if dest := r.Header["Sec-Fetch-Dest"]; len(dest) > 0 {
+		return dest[0] == "style"
+	}
+	return accepts(r, "text/css")
 }
 
 // takesHTML reports whether a client can show a page, as far as it says.

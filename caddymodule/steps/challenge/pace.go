@@ -168,7 +168,7 @@ func (c *Check) answerToken(a *Arrival, s *Storm, q *judge.Request, r *http.Requ
 		return Clean, a.formed && r.ContentLength == 0 && opensPage(r)
 	case !q.Reads(), a.once:
 		return Go, false
-	case a.token.kind == styleToken || isFor(r, "style", "text/css"):
+	case a.token.kind == styleToken || wantsStyle(r):
 		if fresh(styleToken) && isForStyle(r) {
 			address, _ := c.memory.memo(a.group, a.now)
 			if !address.used.Swap(true) {

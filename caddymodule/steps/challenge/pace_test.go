@@ -2,7 +2,6 @@ package challenge
 
 import (
 	"cmp"
-	"crypto/rand"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,7 +15,7 @@ import (
 // being seen.
 func TestNoFieldIsAWayAround(t *testing.T) {
 	t.Parallel()
-	foreign := ring{rand.Text()}
+	foreign := ringOf(randomSecret())
 	for name, tt := range map[string]struct {
 		method string
 		fields []string

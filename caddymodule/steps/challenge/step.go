@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
@@ -137,7 +137,7 @@ func (c *Challenge) config() (s Config, err error) {
 		}
 	}
 	for _, except := range c.Except {
-		if from, err := caddyhttp.CIDRExpressionToPrefix(except); err == nil {
+		if from, ok := prefixOf(except); ok {
 			s.From = append(s.From, from)
 		} else {
 			s.Names = append(s.Names, except)
@@ -149,6 +149,18 @@ func (c *Challenge) config() (s Config, err error) {
 	}
 	s.Over, s.Window = over.Requests, over.Per
 	return s, lines.About("challenge", err)
+}
+
+// prefixOf parses an address or a range.
+func prefixOf(text string) (netip.Prefix, bool) {
+	if prefix, err := netip.ParsePrefix(text); err == nil {
+		return prefix.Masked(), true
+	}
+	addr, err := netip.ParseAddr(text)
+	if err != nil {
+		return netip.Prefix{}, false
+	}
+	return netip.PrefixFrom(addr.Unmap(), addr.Unmap().BitLen()), true
 }
 
 // CheckNames implements step.Named.

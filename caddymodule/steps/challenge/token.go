@@ -1,18 +1,18 @@
 package challenge
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/seal"
 )
 
 // tokenKind says what a token is for. A token of one kind is never valid as another.
@@ -96,21 +96,26 @@ func network(addr netip.Addr) [16]byte {
 // know no ports, and the servers of a fleet may have different ones) and to a User-Agent, like
 // all other tokens. A styleToken belongs to the network of the client too, a pageToken to one
 // page, and a trapToken to one address. The others don't: a person may have several addresses.
-func sign(secret string, t token, b *bearer) []byte {
-	var of [sha256.Size]byte
+func sign(k *seal.Key, t token, b *bearer) [macSize]byte {
+	site, number := b.origin.Host, uint64(t.at)
+	if b.origin.Scheme == "https" {
+		number |= 1 << 32
+	}
 	switch t.kind {
 	case styleToken:
-		n := network(b.addr)
-		copy(of[:], n[:])
+		of := network(b.addr)
+		site = string(of[:]) + site
 	case pageToken:
-		of = sha256.Sum256([]byte(b.target))
+		of := sha256.Sum256([]byte(b.target))
+		site = string(of[:]) + site
 	case trapToken:
-		a := netaddr.Client(b.addr).As16()
-		copy(of[:], a[:])
+		of := netaddr.Client(b.addr).As16()
+		site = string(of[:]) + site
 	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	fmt.Fprintf(mac, "%d %d %x %x %s %q %.2048s", t.kind, t.at, t.id, of, b.origin.Scheme, b.origin.Host, b.userAgent)
-	return mac.Sum(nil)[:macSize]
+	var id [16]byte
+	copy(id[:], t.id[:])
+	sum := k.Sign(byte(t.kind), number, id, site, b.userAgent)
+	return [macSize]byte(sum[:])
 }
 
 // text returns the form of a token in URLs and cookies.
@@ -119,7 +124,8 @@ func (r ring) text(t token, b *bearer) string {
 	out := binary.BigEndian.AppendUint32(octets[:0], t.at)
 	out = append(out, t.id[:]...)
 	out = append(out, byte(t.kind))
-	return base64.RawURLEncoding.EncodeToString(append(out, sign(r[0], t, b)...))
+	mac := sign(r[0], t, b)
+	return base64.RawURLEncoding.EncodeToString(append(out, mac[:]...))
 }
 
 // open reads a token. The result is the zero token unless a server with one of the keys has
@@ -137,8 +143,9 @@ func (r ring) open(text string, b *bearer) token {
 	if t.kind == openToken {
 		return t
 	}
-	for _, secret := range r {
-		if hmac.Equal(octets[tokenSize-macSize:tokenSize], sign(secret, t, b)) {
+	for _, k := range r {
+		want := sign(k, t, b)
+		if subtle.ConstantTimeCompare(octets[tokenSize-macSize:tokenSize], want[:]) == 1 {
 			return t
 		}
 	}

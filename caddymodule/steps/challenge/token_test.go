@@ -1,7 +1,6 @@
 package challenge
 
 import (
-	"crypto/rand"
 	"net/netip"
 	"strings"
 	"testing"
@@ -14,7 +13,7 @@ var here = bearer{origin: judge.NewOrigin("https", "example.com", 443), userAgen
 
 func TestTokensBelongToTheirClient(t *testing.T) {
 	t.Parallel()
-	keys := ring{rand.Text()}
+	keys := ringOf(randomSecret())
 	page := newToken(noon)
 	for kind := styleToken; kind <= trapToken; kind++ {
 		text := keys.text(page.as(kind), &here)
@@ -44,7 +43,7 @@ func TestTokensBelongToTheirClient(t *testing.T) {
 				t.Errorf("kind %d, %s: %v, want %v", kind, name, got, tt.want)
 			}
 		}
-		if got := (ring{rand.Text()}).open(text, &here); got != (token{}) {
+		if got := ringOf(randomSecret()).open(text, &here); got != (token{}) {
 			t.Errorf("kind %d, another key: %v", kind, got)
 		}
 	}
@@ -56,7 +55,7 @@ func TestTokensBelongToTheirClient(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	keys := ring{rand.Text()}
+	keys := ringOf(randomSecret())
 	good := keys.text(newToken(noon).as(styleToken), &here)
 	for _, text := range []string{"", good, good[:tokenLen-1], good + "A", strings.Repeat("A", tokenLen), strings.Repeat("\n", tokenLen), strings.ToUpper(good)} {
 		f.Add(text)
@@ -89,4 +88,13 @@ func FuzzRedirectTarget(f *testing.F) {
 			t.Errorf("%q became %q", target, rest)
 		}
 	})
+}
+
+// Each request of a person with a pass opens it.
+func TestOpeningAPassAllocatesNothing(t *testing.T) {
+	keys := ringOf(randomSecret())
+	text := keys.text(newToken(noon).as(passByStyle), &here)
+	if n := testing.AllocsPerRun(100, func() { keys.open(text, &here) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
 }

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // parameter is what begins the parameter with a token. It is the last one of a query, so
