@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +14,12 @@ import (
 func TestChangedRedisPasswordAfterAReload(t *testing.T) {
 	t.Parallel()
 	const first, second = "FirstPassword123", "SecondPassword456"
-	redis := miniredis.RunT(t)
+	redis := miniredis.NewMiniRedis()
+	// A port that no outgoing connection gets, because Redis starts at it again.
+	if err := redis.StartAddr(fmt.Sprintf("127.0.0.1:%d", freePort(t))); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(redis.Close)
 	redis.RequireAuth(first)
 	file := filepath.Join(t.TempDir(), "password")
 	writeFile(t, file, first)

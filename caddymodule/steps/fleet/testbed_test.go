@@ -72,12 +72,12 @@ func newServer() (*testbed, error) {
 	if s, err := newProcess(); s != nil || err != nil {
 		return s, err
 	}
-	s := &testbed{mini: miniredis.NewMiniRedis()}
-	if err := s.mini.Start(); err != nil {
+	port, err := freeport.Take()
+	if err != nil {
 		return nil, err
 	}
-	s.address = s.mini.Addr()
-	return s, nil
+	s := &testbed{address: fmt.Sprintf("127.0.0.1:%d", port), mini: miniredis.NewMiniRedis()}
+	return s, s.mini.StartAddr(s.address)
 }
 
 // newProcess starts a server with more arguments. It returns nil if no server
