@@ -257,7 +257,7 @@ func TestRequestsAreNotCounted(t *testing.T) {
 		if err := h.ServeHTTP(httptest.NewRecorder(), request(chrome, "/"), next); err != nil {
 			t.Fatal(err)
 		}
-		if n := h.app.counters.Summary(statusapi.AllSites(), statusapi.SpanHour).People.Total; n != uint64(want) {
+		if n := h.app.counters.View(statusapi.AllSites(), statusapi.SpanHour).Summary.People.Total; n != uint64(want) {
 			t.Errorf("%d requests of people are counted, want %d", n, want)
 		}
 	}

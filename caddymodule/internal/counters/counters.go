@@ -125,7 +125,7 @@ func (c *Counters) site(name string) *Site {
 // can make up hosts, so the last eighth of the room is for the rows of those that have some.
 func (s *Site) Host(name string) *Site {
 	c := s.counters
-	hash := maphash.String(c.seed, name)*0x9e3779b97f4a7c15 ^ s.salt
+	hash := s.hostHash(name)
 	if found := c.rows.find(hash); found != nil {
 		return found.site
 	}
@@ -140,6 +140,11 @@ func (s *Site) Host(name string) *Site {
 		return s
 	}
 	return people.site
+}
+
+// hostHash returns the hash of the row of people at a host of the site.
+func (s *Site) hostHash(name string) uint64 {
+	return maphash.String(s.counters.seed, name)*0x9e3779b97f4a7c15 ^ s.salt
 }
 
 // IsHostName reports whether a name in lower case consists of labels of letters, digits

@@ -32,7 +32,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 		site.CountPerson(i)
 	}
 
-	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+	s := c.View(statusapi.AllSites(), statusapi.SpanHour).Summary
 	if s.People.Hour != 20 || s.People.Total != 20 || s.Crawlers.Hour.Requests != 5 || s.Crawlers.Total.Denied != 3 || s.Crawlers.Day.WouldThrottle != 1 {
 		t.Errorf("summary: %+v, people %+v", s.Crawlers, s.People)
 	}
@@ -60,7 +60,7 @@ func TestCountsByCrawlerReasonAndRule(t *testing.T) {
 		t.Errorf("missing reasons: %v", wantReasons)
 	}
 	rules := make(map[int]*LineCount)
-	for _, r := range c.Lines(statusapi.AllSites()) {
+	for _, r := range c.View(statusapi.AllSites(), statusapi.SpanHour).Lines {
 		rules[r.Number] = r
 	}
 	if r := rules[2]; r.Denied != 3 || r.Hour != 3 || r.Text != "Disallow: /private/" || r.Group != "*" || r.Layer != judge.FileLayer || r.Site != "example.com" {
@@ -92,14 +92,14 @@ func TestStrangersAreNoCrawlers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []*Counters{c, restarted} {
-		s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+		s := c.View(statusapi.AllSites(), statusapi.SpanHour).Summary
 		if s.Crawlers.Total.Requests != 1 || s.Strangers.Total != 6*FloodLeast || s.People.Total != 1 || s.Series.Strangers[59] != 6*FloodLeast {
 			t.Errorf("%d requests of crawlers, %d of strangers, %d of people", s.Crawlers.Total.Requests, s.Strangers.Total, s.People.Total)
 		}
 		if found := crawlersByName(c, statusapi.AllSites()); len(found) != 1 || len(s.Reasons) != 1 || c.Loads(FloodLeast) != nil {
 			t.Errorf("crawlers %v, reasons %v, loads %v", found, s.Reasons, c.Loads(FloodLeast))
 		}
-		for _, site := range c.Sites(statusapi.AllSites(), statusapi.SpanHour) {
+		for _, site := range c.View(statusapi.AllSites(), statusapi.SpanHour).Sites {
 			if site.Requests > 1 || site.Minute > 1 || site.Total > 1 || site.Strangers != 3*FloodLeast {
 				t.Errorf("%+v", site)
 			}
@@ -115,14 +115,14 @@ func TestScopeExcludesOtherSites(t *testing.T) {
 	c.Site("b.example").CountPerson(0)
 	c.Site(statusapi.AnySite).Host("made-up.example").Count(decision(goodbot, judge.Disallowed), clock.requestTo("made-up.example"))
 	scope := statusapi.Sites("a.example", "made-up.example")
-	s := c.Summary(scope, statusapi.SpanHour)
-	if len(c.Sites(scope, statusapi.SpanHour)) != 2 || s.Crawlers.Total.Requests != 2 || s.People.Total != 0 || len(s.Reasons) != 1 {
+	s := c.View(scope, statusapi.SpanHour).Summary
+	if len(c.View(scope, statusapi.SpanHour).Sites) != 2 || s.Crawlers.Total.Requests != 2 || s.People.Total != 0 || len(s.Reasons) != 1 {
 		t.Errorf("summary: %+v", s)
 	}
 	if found := crawlersByName(c, scope); len(found) != 2 || found["GPTBot"].Total.Requests != 1 {
 		t.Errorf("crawlers: %v", found)
 	}
-	if rules := c.Lines(scope); len(rules) != 2 { // at a site for any host, those of the host in the scope
+	if rules := c.View(scope, statusapi.SpanHour).Lines; len(rules) != 2 { // at a site for any host, those of the host in the scope
 		t.Errorf("rules: %+v", rules)
 	}
 	recent := c.Kept(scope, 0)
@@ -159,7 +159,7 @@ func TestRefusedClaims(t *testing.T) {
 	count(googlebot, judge.Impostor, claim.Impostor, nil, false)
 	count(gptbot, judge.Disallowed, claim.NoMethod, star, false)
 	count(goodbot, judge.Disallowed, claim.NoMethod, star, false)
-	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+	s := c.View(statusapi.AllSites(), statusapi.SpanHour).Summary
 	if n := s.Search.Total; n.Verified != 6 || n.VerifiedRefused != 3 || n.ClaimsRefused != 1 || siteByName(c, statusapi.AllSites(), "example.com").SearchRefused != 3 {
 		t.Errorf("search engines: %+v", n)
 	}
@@ -191,7 +191,7 @@ func TestReasonsAddUp(t *testing.T) {
 		c.Fold()
 		clock.add(30 * time.Hour)
 	}
-	s := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+	s := c.View(statusapi.AllSites(), statusapi.SpanHour).Summary
 	got := make(map[string]*statusapi.Windows[uint64])
 	for _, r := range s.Reasons {
 		action := strings.Replace(r.Action, "challenge", "throttle", 1) // these are counted together
@@ -221,7 +221,7 @@ func TestOneCrawlerForAllSpellings(t *testing.T) {
 		site := c.Site(fmt.Sprint("s", i%2, ".example"))
 		site.Count(decision(crawler.Agent{Class: crawler.SelfDeclared, Token: token}, judge.Disallowed), clock.request())
 	}
-	if list := c.Crawlers(statusapi.AllSites(), statusapi.SpanHour); len(list) != 1 || list[0].Hour.Denied != 3 {
+	if list := c.View(statusapi.AllSites(), statusapi.SpanHour).Crawlers; len(list) != 1 || list[0].Hour.Denied != 3 {
 		t.Errorf("%+v", list)
 	}
 }

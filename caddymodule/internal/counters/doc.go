@@ -12,5 +12,5 @@
 //	site := c.Site("example.com")
 //	site.Count(&decision, &counters.Request{Time: now})
 //	site.CountPerson(0)
-//	summary := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+//	view := c.View(statusapi.AllSites(), statusapi.SpanHour)
 package counters

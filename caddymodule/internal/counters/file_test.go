@@ -43,12 +43,12 @@ func TestSaveAndLoad(t *testing.T) {
 	if kept, err := restored.Load(&saved); err != nil || len(kept) != 1 || string(kept["a"]) != "1" {
 		t.Fatal(kept, err)
 	}
-	want, got := c.Summary(statusapi.AllSites(), statusapi.SpanDay), restored.Summary(statusapi.AllSites(), statusapi.SpanDay)
+	want, got := c.View(statusapi.AllSites(), statusapi.SpanDay).Summary, restored.View(statusapi.AllSites(), statusapi.SpanDay).Summary
 	if got.Crawlers.Total.Requests != want.Crawlers.Total.Requests+1 || got.Crawlers.Day.Denied != 6 || got.Crawlers.Hour.Denied != 1 ||
 		got.People.Total != 1 || got.People.Day != 1 || !got.Since.Equal(want.Since) || got.Crawlers.Total.WouldDeny != 4 {
 		t.Errorf("restored: %+v %+v, want %+v %+v", got.Crawlers, got.People, want.Crawlers, want.People)
 	}
-	rules := restored.Lines(statusapi.AllSites())
+	rules := restored.View(statusapi.AllSites(), statusapi.SpanHour).Lines
 	if len(rules) != 2 {
 		t.Fatalf("rules: %+v", rules)
 	}
@@ -81,7 +81,7 @@ func TestLoadDamaged(t *testing.T) {
 		if (err == nil) != (tt.why == "") || err != nil && !strings.Contains(err.Error(), tt.why) {
 			t.Errorf("%s: %v", tt.text, err)
 		}
-		if s := c.Summary(statusapi.AllSites(), statusapi.SpanHour); s.Crawlers.Total.Denied != tt.refused {
+		if s := c.View(statusapi.AllSites(), statusapi.SpanHour).Summary; s.Crawlers.Total.Denied != tt.refused {
 			t.Errorf("%s: refused %d", tt.text, s.Crawlers.Total.Denied)
 		}
 	}
@@ -101,7 +101,7 @@ func TestLoadWithTheClockSetBack(t *testing.T) {
 	if _, err := restored.Load(&saved); err != nil {
 		t.Fatal(err)
 	}
-	if people := restored.Summary(statusapi.AllSites(), statusapi.SpanDay).People; people.Total != 1 || people.Month != 0 {
+	if people := restored.View(statusapi.AllSites(), statusapi.SpanDay).Summary.People; people.Total != 1 || people.Month != 0 {
 		t.Errorf("%+v", people)
 	}
 }
@@ -162,11 +162,11 @@ func TestSaveEveryReasonAndLayer(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := statusapi.AllSites()
-	want, got := c.Summary(all, statusapi.SpanDay).Reasons, restored.Summary(all, statusapi.SpanDay).Reasons
+	want, got := c.View(all, statusapi.SpanDay).Summary.Reasons, restored.View(all, statusapi.SpanDay).Summary.Reasons
 	if len(got) != judge.NumReasons() || !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if n := len(restored.Lines(all)); n == 0 || n != len(c.Lines(all)) {
+	if n := len(restored.View(all, statusapi.SpanHour).Lines); n == 0 || n != len(c.View(all, statusapi.SpanHour).Lines) {
 		t.Errorf("%d lines", n)
 	}
 }
@@ -202,7 +202,7 @@ func TestFilesAreAddedOnce(t *testing.T) {
 		if _, err := c.Load(bytes.NewReader(written)); err != nil {
 			t.Error(err)
 		}
-		if n := c.Summary(statusapi.AllSites(), statusapi.SpanHour).People.Total; n != tt.want {
+		if n := c.View(statusapi.AllSites(), statusapi.SpanHour).Summary.People.Total; n != tt.want {
 			t.Errorf("%d: %d people, want %d", i, n, tt.want)
 		}
 	}

@@ -52,7 +52,7 @@ func decision(a crawler.Agent, why judge.Reason) *judge.Decision {
 }
 
 func crawlersByName(c *Counters, scope statusapi.Scope) map[string]*statusapi.Crawler {
-	list := c.Crawlers(scope, statusapi.SpanHour)
+	list := c.View(scope, statusapi.SpanHour).Crawlers
 	found := make(map[string]*statusapi.Crawler)
 	for _, one := range list {
 		found[one.Name] = one

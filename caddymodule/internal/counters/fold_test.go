@@ -51,8 +51,8 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 	for i := range 2 * MaxSites {
 		c.Site(fmt.Sprintf("s%d.example", i)).CountPerson(0)
 	}
-	sites := len(c.Sites(statusapi.AllSites(), statusapi.SpanHour))
-	if s := c.Summary(statusapi.AllSites(), statusapi.SpanHour); sites != MaxSites+1 || s.People.Total != 2*MaxSites {
+	sites := len(c.View(statusapi.AllSites(), statusapi.SpanHour).Sites)
+	if s := c.View(statusapi.AllSites(), statusapi.SpanHour).Summary; sites != MaxSites+1 || s.People.Total != 2*MaxSites {
 		t.Errorf("%d sites, %d people", sites, s.People.Total)
 	}
 }
@@ -81,13 +81,13 @@ func TestCountDuringFold(t *testing.T) {
 			running = false
 		default:
 		}
-		c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+		c.View(statusapi.AllSites(), statusapi.SpanHour)
 		clock.add(20 * time.Second)
 		c.Fold()
 	}
 	clock.add(time.Minute)
 	c.Fold()
-	s := c.Summary(statusapi.AllSites(), statusapi.SpanMonth)
+	s := c.View(statusapi.AllSites(), statusapi.SpanMonth).Summary
 	if s.Crawlers.Total.Denied != callers*each || s.People.Total != callers*each || s.Crawlers.Month.Denied != callers*each {
 		t.Errorf("%+v, people %+v", s.Crawlers, s.People)
 	}

@@ -24,7 +24,7 @@ func visit(c *Counters, clock *testClock, pattern, host string) {
 
 // siteByName returns the counts of a site or host, nil if it has none.
 func siteByName(c *Counters, scope statusapi.Scope, name string) *statusapi.Site {
-	for _, s := range c.Sites(scope, statusapi.SpanMonth) {
+	for _, s := range c.View(scope, statusapi.SpanMonth).Sites {
 		if s.Name == name {
 			return s
 		}
@@ -57,15 +57,15 @@ func TestHostsCountApart(t *testing.T) {
 	}
 	visit(c, clock, statusapi.AnySite, "-rf.example")
 	visit(c, clock, "*.pages.example", "t1.example") // at another site
-	all := c.Summary(statusapi.AllSites(), statusapi.SpanHour)
+	all := c.View(statusapi.AllSites(), statusapi.SpanHour).Summary
 	if all.Crawlers.Total.Denied != 8 || all.People.Hour != 9 || all.Series.Denied[59] != 8 || len(all.Reasons) != 1 || all.Reasons[0].Total != 8 {
 		t.Errorf("the sum: %+v, people %+v, %+v", all.Crawlers, all.People, all.Reasons)
 	}
 	if s := siteByName(c, statusapi.AllSites(), statusapi.AnySite); s.Denied != 7 || s.People != 7 || s.Pattern != "" {
 		t.Errorf("the pattern: %+v", s)
 	}
-	own := c.Summary(statusapi.Sites("t2.example"), statusapi.SpanHour)
-	if rows := c.Sites(statusapi.Sites("t2.example"), statusapi.SpanHour); len(rows) != 1 || rows[0].Pattern != statusapi.AnySite || own.Crawlers.Total.Denied != 3 || own.People.Total != 3 || own.Reasons[0].Hour != 3 {
+	own := c.View(statusapi.Sites("t2.example"), statusapi.SpanHour).Summary
+	if rows := c.View(statusapi.Sites("t2.example"), statusapi.SpanHour).Sites; len(rows) != 1 || rows[0].Pattern != statusapi.AnySite || own.Crawlers.Total.Denied != 3 || own.People.Total != 3 || own.Reasons[0].Hour != 3 {
 		t.Errorf("one host: %+v", own)
 	}
 	if found := crawlersByName(c, statusapi.Sites("t2.example")); found["GPTBot"].Hour.Denied != 3 {
@@ -77,7 +77,7 @@ func TestHostsCountApart(t *testing.T) {
 	if recent := c.Kept(statusapi.Sites("t2.example"), 0); len(recent) != 3 || recent[0].Host != "t2.example" {
 		t.Errorf("its refusals: %+v", recent)
 	}
-	if lines := c.Lines(statusapi.Sites("t2.example")); len(lines) != 1 || lines[0].Denied != 3 {
+	if lines := c.View(statusapi.Sites("t2.example"), statusapi.SpanHour).Lines; len(lines) != 1 || lines[0].Denied != 3 {
 		t.Errorf("its lines: %+v", lines)
 	}
 }
@@ -229,7 +229,7 @@ func TestSaveAndLoadHosts(t *testing.T) {
 		t.Errorf("the pattern without room for hosts: %+v", s)
 	}
 	visit(restored, clock, statusapi.AnySite, "t1.example")
-	if lines := restored.Lines(statusapi.Sites("t1.example")); len(lines) != 1 || lines[0].Denied != 3 {
+	if lines := restored.View(statusapi.Sites("t1.example"), statusapi.SpanHour).Lines; len(lines) != 1 || lines[0].Denied != 3 {
 		t.Errorf("lines: %+v", lines)
 	}
 }

@@ -15,7 +15,7 @@ func TestMovedRuleKeepsItsCounts(t *testing.T) {
 	c.Site("example.com").Count(d, clock.request())
 	d.Line = 7
 	c.Site("example.com").Count(d, clock.request())
-	rules := c.Lines(statusapi.AllSites())
+	rules := c.View(statusapi.AllSites(), statusapi.SpanHour).Lines
 	if len(rules) != 1 || rules[0].Number != 7 || rules[0].Denied != 2 {
 		t.Errorf("rules: %+v", rules)
 	}

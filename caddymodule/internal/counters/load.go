@@ -100,7 +100,10 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 		return found[k]
 	}
 	busy := c.busy()
-	for r := range c.walk(func(s *Site) bool { return busy[s] > least }) {
+	for r := range c.walk() {
+		if busy[r.site] <= least {
+			continue
+		}
 		all := at(key{site: r.site})
 		for i := range all.All {
 			all.All[i] += r.Past.back(hourSpan, c.at, i)
@@ -132,11 +135,12 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 func (c *Counters) busy() map[*Site]uint64 {
 	recent := c.now().Add(-(LoadMinutes + maxBack) * time.Minute).Unix()
 	busy := make(map[*Site]uint64)
-	for r := range c.walk(func(*Site) bool { return true }) {
+	for r := range c.walk() {
+		if r.Last < recent || r.Class == crawler.Person {
+			continue
+		}
 		for i := range LoadMinutes {
-			if r.Last >= recent && r.Class != crawler.Person {
-				busy[r.site] += r.Past.back(hourSpan, c.at, i)
-			}
+			busy[r.site] += r.Past.back(hourSpan, c.at, i)
 		}
 	}
 	return busy

@@ -65,7 +65,7 @@ func (c *Counters) Runs() (list []Run) {
 		crawler string
 	}
 	now, found := c.now(), make(map[key]*Run)
-	all := c.walk(func(*Site) bool { return true })
+	all := c.walk()
 	for r := range all {
 		last := time.Unix(r.Last, 0)
 		if r.Unmeant == 0 || now.Sub(last) > 2*MaxPause {

@@ -46,7 +46,7 @@ func (c *Counters) snapshot() *file {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.folded = time.Time{} // nothing may be left for the next fold
-	rows := c.walk(func(*Site) bool { return true })
+	rows := c.walk()
 	if len(c.ids) == 0 {
 		c.ids = []string{cryptorand.Text()}
 	}

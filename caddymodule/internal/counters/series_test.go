@@ -20,7 +20,7 @@ func TestWindowsAsTimePasses(t *testing.T) {
 		c.Fold()
 	}
 	windows := func() statusapi.Windows[statusapi.Counts] {
-		return c.Summary(statusapi.AllSites(), statusapi.SpanHour).Crawlers
+		return c.View(statusapi.AllSites(), statusapi.SpanHour).Summary.Crawlers
 	}
 	count(1)
 	clock.add(59 * time.Minute)

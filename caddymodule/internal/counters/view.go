@@ -25,12 +25,12 @@ func (c *Counters) steps(name string) statusapi.Steps {
 	return statusapi.Steps{Span: name, Start: time.Unix(first*length, 0).UTC(), Step: int(length), Count: of.count()}
 }
 
-// walk folds, and returns the rows for which in returns true. The caller holds mu.
-func (c *Counters) walk(in func(*Site) bool) iter.Seq[*row] {
+// walk folds, and returns the rows that have counts. The caller holds mu.
+func (c *Counters) walk() iter.Seq[*row] {
 	c.fold()
 	return func(yield func(*row) bool) {
 		for r := range c.rows.all() {
-			if r.Total > 0 && in(r.site) && !yield(r) {
+			if r.Total > 0 && !yield(r) {
 				return
 			}
 		}
@@ -63,50 +63,219 @@ func (c *Counters) Hosts(scope statusapi.Scope) (names []string) {
 
 // HasHost reports whether a host that only a pattern names has counters.
 func (c *Counters) HasHost(name string) bool {
-	has, _ := c.daysOf(name)
-	return has
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.sites {
+		if c.rows.find(s.hostHash(name)) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // KnowsHost reports whether a host that only a pattern names had requests on two days.
 func (c *Counters) KnowsHost(name string) bool {
-	_, days := c.daysOf(name)
-	return days > 1
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	days := uint32(0)
+	for r := range c.walk() {
+		if r.site.pattern != nil && r.site.name == name {
+			days |= r.Past.days()
+		}
+	}
+	return bits.OnesCount32(days) > 1
 }
 
-// daysOf returns on how many days a host that only a pattern names had requests.
-func (c *Counters) daysOf(name string) (has bool, days int) {
+// LineCount has the counts of one line at one origin.
+type LineCount struct {
+	*Line
+	Site   string
+	Number int // of the line when it last decided
+	statusapi.LineCounts
+}
+
+// View is a copy of the counts of a scope at one time. Its lists are in no order.
+type View struct {
+	*statusapi.Summary
+	Sites    []*statusapi.Site    // and hosts; the caller has to fill in what is not counted
+	Crawlers []*statusapi.Crawler // the counts of one at several sites are added up
+	Lines    []*LineCount         // that decided about requests
+
+	scope statusapi.Scope
+	span  span
+	at    minute
+
+	sites    map[*Site]*siteView
+	reasons  map[outcome]*statusapi.ReasonCounts
+	crawlers map[id]*statusapi.Crawler
+	lines    map[uint64]*LineCount
+}
+
+// siteView is what a view has of a site.
+type siteView struct {
+	counts *statusapi.Site // nil if it is not in the scope
+	// it is in the scope, and its pattern is not: the counts of a pattern have those of its hosts
+	topmost bool
+}
+
+// View returns the counts of a scope. span is that of the series and of the counts of sites:
+// statusapi.SpanHour, SpanDay or SpanMonth.
+func (c *Counters) View(scope statusapi.Scope, span string) *View {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fold()
-	set := uint32(0)
+	v := &View{
+		Summary: &statusapi.Summary{Since: c.since.UTC(), Hour: c.series(statusapi.SpanHour), Series: c.series(span), Reasons: []statusapi.ReasonCounts{}},
+		scope:   scope, span: spanNames[span], at: c.at, sites: make(map[*Site]*siteView), reasons: make(map[outcome]*statusapi.ReasonCounts),
+		crawlers: make(map[id]*statusapi.Crawler), lines: make(map[uint64]*LineCount),
+	}
 	for r := range c.rows.all() {
-		if r.site.pattern != nil && r.site.name == name {
-			has, set = true, set|r.Past.days()
+		site := v.siteOf(r.site)
+		if r.Total == 0 {
+			continue
+		}
+		n := r.windows()
+		if site.counts != nil {
+			v.addToSite(site.counts, r, n)
+		}
+		if site.topmost {
+			v.addToSums(r, n)
+		}
+		if site.topmost && r.Class != crawler.Person {
+			v.addToCrawler(r, n)
+		}
+		if r.Line != nil && scope.Host(r.site.configured(), r.Line.Origin.Host) {
+			v.addToLine(r, n)
 		}
 	}
-	return has, bits.OnesCount32(set)
+	for _, one := range v.reasons {
+		v.Reasons = append(v.Reasons, *one)
+	}
+	slices.SortFunc(v.Reasons, func(a, b statusapi.ReasonCounts) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Total, a.Total), strings.Compare(a.Reason, b.Reason),
+			strings.Compare(a.Action, b.Action))
+	})
+	v.Crawlers, v.Lines = slices.Collect(maps.Values(v.crawlers)), slices.Collect(maps.Values(v.lines))
+	return v
 }
 
-// topmost returns whether a site is in a scope, and its pattern is not: the counts of a
-// pattern have those of its hosts.
-func topmost(scope statusapi.Scope) func(*Site) bool {
-	return func(s *Site) bool { return scope.Site(s.name) && (s.pattern == nil || !scope.Site(s.pattern.name)) }
+// siteOf returns what the view has of a site.
+func (v *View) siteOf(s *Site) *siteView {
+	found := v.sites[s]
+	if found == nil {
+		found = &siteView{topmost: v.scope.Site(s.name) && (s.pattern == nil || !v.scope.Site(s.pattern.name))}
+		v.sites[s] = found
+		if s.in(v.scope) {
+			found.counts = &statusapi.Site{Name: s.name, Pattern: s.patternName()}
+			v.Sites = append(v.Sites, found.counts)
+		}
+	}
+	return found
 }
 
-// addWindows adds the requests in a row.
-func (r *row) addWindows(to *statusapi.Windows[uint64]) {
-	to.Hour += r.Past.in(hourSpan)
-	to.Day += r.Past.in(daySpan)
-	to.Month += r.Past.in(monthSpan)
+// addToSite adds a row to the counts of its site.
+func (v *View) addToSite(to *statusapi.Site, r *row, all statusapi.Windows[uint64]) {
+	n := all.Hour
+	switch v.span {
+	case daySpan:
+		n = all.Day
+	case monthSpan:
+		n = all.Month
+	}
+	to.Any = true
+	switch {
+	case r.isPeople():
+		to.People += n
+		return
+	case r.isStrangers():
+		to.Strangers += n
+		return
+	}
+	r.addTo(&to.Counts, n)
 	to.Total += r.Total
+	to.Minute += r.Past.back(hourSpan, v.at, 1)
+	if r.isSearch() && r.Claim == claim.Verified {
+		var search statusapi.Counts
+		r.addTo(&search, n)
+		to.SearchRefused += search.VerifiedRefused
+	}
 }
 
-// addCounts adds the requests of a crawler in a row.
-func (r *row) addCounts(to *statusapi.Windows[statusapi.Counts]) {
-	r.addTo(&to.Hour, r.Past.in(hourSpan))
-	r.addTo(&to.Day, r.Past.in(daySpan))
-	r.addTo(&to.Month, r.Past.in(monthSpan))
-	r.addTo(&to.Total, r.Total)
+// addToSums adds a row to what is summed up over all sites.
+func (v *View) addToSums(r *row, n statusapi.Windows[uint64]) {
+	switch {
+	case r.isPeople():
+		add(&v.People, n)
+	case r.isStrangers():
+		add(&v.Strangers, n)
+	default:
+		if r.addCounts(&v.Summary.Crawlers, n); r.isSearch() {
+			r.addCounts(&v.Search, n)
+		}
+		o := outcome{Reason: r.Reason, Monitor: r.Monitor && r.action() != judge.Pass} // which passes in both modes
+		if v.reasons[o] == nil {
+			v.reasons[o] = &statusapi.ReasonCounts{Reason: o.Reason.String(), Action: verdict.ActionName(o.action(), o.Monitor)}
+		}
+		add(&v.reasons[o].Windows, n)
+	}
+	r.Past.addTo(*r.points(&v.Series), v.span, v.at)
+	r.Past.addTo(*r.points(&v.Hour), hourSpan, v.at)
+}
+
+// addToCrawler adds a row to the counts of its crawler.
+func (v *View) addToCrawler(r *row, n statusapi.Windows[uint64]) {
+	to := v.crawlers[r.id()]
+	if to == nil {
+		to = &statusapi.Crawler{
+			Name: r.name(), Class: r.Class.String(), Known: r.Known, Other: r.Crawler == "", Operator: r.Operator,
+			Purposes: words.Strings(r.Purposes), Series: make([]uint64, v.span.count()),
+		}
+		v.crawlers[r.id()] = to
+	}
+	r.addCounts(&to.Windows, n)
+	r.Past.addTo(to.Series, v.span, v.at)
+	if last := time.Unix(r.Last, 0).UTC().Truncate(time.Minute); last.After(to.Last) {
+		to.Last = last
+	}
+}
+
+// addToLine adds a row to the counts of its line.
+func (v *View) addToLine(r *row, n statusapi.Windows[uint64]) {
+	at := r.Line.ID.at(r.Line.Origin)
+	to := v.lines[at]
+	if to == nil {
+		to = &LineCount{Line: r.Line, Site: r.site.configured()}
+		v.lines[at] = to
+	}
+	*to.Of(r.action(), r.Monitor) += r.Total
+	if r.action() != judge.Pass {
+		to.Hour += n.Hour
+		to.Day += n.Day
+	}
+	if last := time.Unix(r.Last, 0).UTC(); last.After(to.Last) {
+		to.Last, to.Number = last, int(r.Number)
+	}
+}
+
+// windows returns the requests in a row.
+func (r *row) windows() statusapi.Windows[uint64] {
+	return statusapi.Windows[uint64]{Hour: r.Past.in(hourSpan), Day: r.Past.in(daySpan), Month: r.Past.in(monthSpan), Total: r.Total}
+}
+
+// add adds requests.
+func add(to *statusapi.Windows[uint64], n statusapi.Windows[uint64]) {
+	to.Hour += n.Hour
+	to.Day += n.Day
+	to.Month += n.Month
+	to.Total += n.Total
+}
+
+// addCounts adds requests of a crawler in a row.
+func (r *row) addCounts(to *statusapi.Windows[statusapi.Counts], n statusapi.Windows[uint64]) {
+	r.addTo(&to.Hour, n.Hour)
+	r.addTo(&to.Day, n.Day)
+	r.addTo(&to.Month, n.Month)
+	r.addTo(&to.Total, n.Total)
 }
 
 // addTo adds a number of requests in a row.
@@ -134,47 +303,10 @@ func (r *row) addTo(c *statusapi.Counts, n uint64) {
 	}
 }
 
-// Summary returns the counts of the sites of a scope. span is statusapi.SpanHour, SpanDay or SpanMonth.
-func (c *Counters) Summary(scope statusapi.Scope, span string) *statusapi.Summary {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := &statusapi.Summary{Hour: c.series(statusapi.SpanHour), Series: c.series(span)}
-	of := spanNames[span]
-	reasons := make(map[outcome]*statusapi.ReasonCounts)
-	for r := range c.walk(topmost(scope)) {
-		switch {
-		case r.isPeople():
-			r.addWindows(&s.People)
-		case r.isStrangers():
-			r.addWindows(&s.Strangers)
-		default:
-			if r.addCounts(&s.Crawlers); r.isSearch() {
-				r.addCounts(&s.Search)
-			}
-			o := outcome{Reason: r.Reason, Monitor: r.Monitor && r.action() != judge.Pass} // which passes in both modes
-			if reasons[o] == nil {
-				reasons[o] = &statusapi.ReasonCounts{Reason: o.Reason.String(), Action: verdict.ActionName(o.action(), o.Monitor)}
-			}
-			r.addWindows(&reasons[o].Windows)
-		}
-		r.Past.addTo(*r.points(&s.Series), of, c.at)
-		r.Past.addTo(*r.points(&s.Hour), hourSpan, c.at)
-	}
-	s.Since, s.Series.Steps, s.Hour.Steps, s.Reasons = c.since.UTC(), c.steps(span), c.steps(statusapi.SpanHour), []statusapi.ReasonCounts{}
-	for _, one := range reasons {
-		s.Reasons = append(s.Reasons, *one)
-	}
-	slices.SortFunc(s.Reasons, func(a, b statusapi.ReasonCounts) int {
-		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(b.Total, a.Total), strings.Compare(a.Reason, b.Reason),
-			strings.Compare(a.Action, b.Action))
-	})
-	return s
-}
-
-// series returns a series without requests. The walk that fills it in knows its steps.
+// series returns a series without requests.
 func (c *Counters) series(span string) statusapi.Series {
 	points := func() []uint64 { return make([]uint64, spanNames[span].count()) }
-	return statusapi.Series{People: points(), Strangers: points(), Decided: statusapi.Decided[[]uint64]{
+	return statusapi.Series{Steps: c.steps(span), People: points(), Strangers: points(), Decided: statusapi.Decided[[]uint64]{
 		Passed: points(), Denied: points(), Throttled: points(), WouldDeny: points(), WouldThrottle: points(),
 	}}
 }
@@ -188,114 +320,4 @@ func (r *row) points(s *statusapi.Series) *[]uint64 {
 		return &s.Strangers
 	}
 	return s.Of(r.action(), r.Monitor)
-}
-
-// Sites returns the counts of the sites and hosts of a scope in a span, in no order. The caller
-// has to fill in what is not counted.
-func (c *Counters) Sites(scope statusapi.Scope, span string) (list []*statusapi.Site) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	of, found := spanNames[span], make(map[*Site]*statusapi.Site)
-	rows := c.walk(func(*Site) bool { return true })
-	for s := range c.allSites() {
-		if s.in(scope) {
-			found[s] = &statusapi.Site{Name: s.name, Pattern: s.patternName()}
-			list = append(list, found[s])
-		}
-	}
-	for r := range rows {
-		to := found[r.site]
-		if to == nil {
-			continue
-		}
-		n := r.Past.in(of)
-		to.Any = true
-		switch {
-		case r.isPeople():
-			to.People += n
-			continue
-		case r.isStrangers():
-			to.Strangers += n
-			continue
-		}
-		r.addTo(&to.Counts, n)
-		to.Total += r.Total
-		to.Minute += r.Past.back(hourSpan, c.at, 1)
-		if r.isSearch() && r.Claim == claim.Verified {
-			var search statusapi.Counts
-			r.addTo(&search, n)
-			to.SearchRefused += search.VerifiedRefused
-		}
-	}
-	return list
-}
-
-// Crawlers returns the counts of the crawlers at the sites of a scope, in no order.
-// The counts of one crawler at several sites are added up. span is that of the series:
-// statusapi.SpanHour, SpanDay or SpanMonth.
-func (c *Counters) Crawlers(scope statusapi.Scope, span string) []*statusapi.Crawler {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	of := spanNames[span]
-	found := make(map[id]*statusapi.Crawler)
-	for r := range c.walk(topmost(scope)) {
-		if r.Class == crawler.Person {
-			continue
-		}
-		to := found[r.id()]
-		if to == nil {
-			to = &statusapi.Crawler{
-				Name: r.name(), Class: r.Class.String(), Known: r.Known, Other: r.Crawler == "", Operator: r.Operator,
-				Purposes: words.Strings(r.Purposes), Series: make([]uint64, of.count()),
-			}
-			found[r.id()] = to
-		}
-		r.addCounts(&to.Windows)
-		r.Past.addTo(to.Series, of, c.at)
-		if last := time.Unix(r.Last, 0).UTC().Truncate(time.Minute); last.After(to.Last) {
-			to.Last = last
-		}
-	}
-	return slices.Collect(maps.Values(found))
-}
-
-// LineCount has the counts of one line at one origin.
-type LineCount struct {
-	*Line
-	Site   string
-	Number int // of the line when it last decided
-	statusapi.LineCounts
-}
-
-// Lines returns the counts of the lines that decided about requests to the sites and
-// hosts of a scope, in no order.
-func (c *Counters) Lines(scope statusapi.Scope) []*LineCount {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	found := make(map[uint64]*LineCount)
-	for r := range c.walk(func(s *Site) bool { return true }) {
-		if r.Line == nil || !scope.Host(r.site.configured(), r.Line.Origin.Host) {
-			continue
-		}
-		at := r.Line.ID.at(r.Line.Origin)
-		to := found[at]
-		if to == nil {
-			to = &LineCount{Line: r.Line, Site: r.site.configured()}
-			found[at] = to
-		}
-		to.add(r)
-	}
-	return slices.Collect(maps.Values(found))
-}
-
-// add adds the counts of a row.
-func (l *LineCount) add(r *row) {
-	*l.Of(r.action(), r.Monitor) += r.Total
-	if r.action() != judge.Pass {
-		l.Hour += r.Past.in(hourSpan)
-		l.Day += r.Past.in(daySpan)
-	}
-	if last := time.Unix(r.Last, 0).UTC(); last.After(l.Last) {
-		l.Last, l.Number = last, int(r.Number)
-	}
 }

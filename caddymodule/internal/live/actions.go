@@ -155,7 +155,7 @@ func (r *Reporter) modeProblems(scope statusapi.Scope) (problems []statusapi.Pro
 }
 
 // monitorProblems returns what there is to say when all sites are in monitor mode for long.
-func (r *Reporter) monitorProblems(scope statusapi.Scope) []statusapi.Problem {
+func (r *Reporter) monitorProblems(scope statusapi.Scope, crawlers []*statusapi.Crawler) []statusapi.Problem {
 	a := r.app.Counters.Accidents
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -172,9 +172,7 @@ func (r *Reporter) monitorProblems(scope statusapi.Scope) []statusapi.Problem {
 		}
 	}
 	verifies := slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
-	return mistakes.Monitored(since, r.app.Now(), verifies, func() []*statusapi.Crawler {
-		return r.app.Counters.Crawlers(scope, statusapi.SpanMonth)
-	})
+	return mistakes.Monitored(since, r.app.Now(), verifies, crawlers)
 }
 
 // refreshTimeout is the longest time for which Refresh waits for the sources.

@@ -60,8 +60,7 @@ const searchPartly = "search_partly"
 // verified: the search engine that is refused most in the last hour, where that is more
 // than one verified request in twenty, and impostors that are refused. known are problems
 // that say more.
-func (r *Reporter) claimProblems(scope statusapi.Scope, known []statusapi.Problem) (problems []statusapi.Problem) {
-	list := r.app.Counters.Crawlers(scope, statusapi.SpanHour)
+func (r *Reporter) claimProblems(scope statusapi.Scope, list []*statusapi.Crawler, known []statusapi.Problem) (problems []statusapi.Problem) {
 	isKnown := func(name string, kinds ...string) bool {
 		return slices.ContainsFunc(known, func(p statusapi.Problem) bool { return p.Crawler == name && slices.Contains(kinds, p.Kind) })
 	}

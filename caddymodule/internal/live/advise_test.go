@@ -76,7 +76,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	told := func() (list []string) {
-		for _, p := range w.claimProblems(statusapi.Sites("a.test"), nil) {
+		for _, p := range w.claimProblems(statusapi.Sites("a.test"), w.app.Counters.View(statusapi.Sites("a.test"), statusapi.SpanHour).Crawlers, nil) {
 			list = append(list, p.Severity+" "+p.Message)
 		}
 		return list

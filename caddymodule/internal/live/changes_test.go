@@ -66,7 +66,7 @@ func TestMonitorModeForLong(t *testing.T) {
 	want := func(what string, scope statusapi.Scope, n int) {
 		t.Helper()
 		w.accidents(statusapi.AllSites())
-		got := w.monitorProblems(scope)
+		got := w.monitorProblems(scope, nil)
 		got = slices.DeleteFunc(got, func(p statusapi.Problem) bool { return !isTrouble(p) }) // a remark after 7 days
 		if len(got) != n {
 			t.Errorf("%s: %+v", what, got)

@@ -16,12 +16,12 @@ import (
 
 // Health implements statusapi.Reporter.
 func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
-	return r.health(scope, func(*inForce, string) {}), nil
+	return r.health(scope, r.app.Counters.View(scope, statusapi.SpanHour).Crawlers, func(*inForce, string) {}), nil
 }
 
 // health is Health. It calls visit for all that is in force in the scope, with the
-// Problem.Kind of its problem.
-func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind string)) *statusapi.Health {
+// Problem.Kind of its problem. crawlers are those in the scope.
+func (r *Reporter) health(scope statusapi.Scope, crawlers []*statusapi.Crawler, visit func(p *inForce, kind string)) *statusapi.Health {
 	now := r.app.Now()
 	health := &statusapi.Health{Problems: []statusapi.Problem{}}
 	for _, problem := range r.accidents(scope) {
@@ -75,8 +75,8 @@ func (r *Reporter) health(scope statusapi.Scope, visit func(p *inForce, kind str
 		}
 	}
 	health.Sections = r.sections(scope)
-	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.mistakenProblems(scope), places, r.monitorProblems(scope), r.handlerProblems(scope))...)
-	health.Problems = append(health.Problems, r.claimProblems(scope, health.Problems)...)
+	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.mistakenProblems(scope), places, r.monitorProblems(scope, crawlers), r.handlerProblems(scope))...)
+	health.Problems = append(health.Problems, r.claimProblems(scope, crawlers, health.Problems)...)
 	if scope.All() {
 		r.addShared(health, now)
 	}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -13,15 +14,15 @@ import (
 
 // Lines implements statusapi.Reporter.
 func (r *Reporter) Lines(scope statusapi.Scope, query statusapi.LinesQuery) (answer *statusapi.Lines, err error) {
-	answer = r.lines(scope, query, r.shared(scope), r.app.Counters.Lines(scope))
+	answer = linesOf(query, r.shared(scope), r.app.Counters.View(scope, statusapi.SpanHour).Lines, r.allInForce(scope))
 	if query.Text {
 		answer.Files, err = r.texts(scope, query.ID)
 	}
 	return answer, err
 }
 
-// lines is Lines without files, of counts that it may change.
-func (r *Reporter) lines(scope statusapi.Scope, query statusapi.LinesQuery, shared sharedFiles, list []*counters.LineCount) *statusapi.Lines {
+// linesOf is Lines without files, of counts that it may change, and of what is in force in the scope.
+func linesOf(query statusapi.LinesQuery, shared sharedFiles, list []*counters.LineCount, all iter.Seq[*inForce]) *statusapi.Lines {
 	wanted := parseID(query.ID)
 	list = slices.DeleteFunc(list, func(n *counters.LineCount) bool {
 		return query.ID != "" && shared.idOf(n) != wanted || query.Refused && statusapi.Refused(n.Decided) == 0
@@ -36,7 +37,7 @@ func (r *Reporter) lines(scope statusapi.Scope, query statusapi.LinesQuery, shar
 	for _, n := range list {
 		in[shared.idOf(n)] = nil
 	}
-	for p := range r.allInForce(scope) {
+	for p := range all {
 		if found, ok := in[p.id]; ok && found == nil {
 			in[p.id] = new(*p)
 		}

@@ -60,7 +60,7 @@ func messages(logs *observer.ObservedLogs) (list []string) {
 
 // denied returns how many requests were denied.
 func (c *Counters) denied() uint64 {
-	return c.Summary(statusapi.AllSites(), statusapi.SpanDay).Crawlers.Total.Denied
+	return c.View(statusapi.AllSites(), statusapi.SpanDay).Summary.Crawlers.Total.Denied
 }
 
 // problems returns the texts of the problems.
@@ -167,7 +167,7 @@ func TestTwoProcessesWithOneFile(t *testing.T) {
 	if first.denied() != 3 {
 		t.Errorf("the first one again: %d denied", first.denied())
 	}
-	if people := first.Summary(statusapi.AllSites(), statusapi.SpanDay).People.Total; people != 1 {
+	if people := first.View(statusapi.AllSites(), statusapi.SpanDay).Summary.People.Total; people != 1 {
 		t.Errorf("%d people: the second has counted the others, and the first had these before", people)
 	}
 }

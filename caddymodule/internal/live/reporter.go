@@ -293,7 +293,7 @@ func (r *Reporter) Sites(scope statusapi.Scope) []string {
 	for _, h := range r.handlers() {
 		names = append(names, h.sitesIn(scope)...)
 	}
-	for _, row := range r.app.Counters.Sites(scope, statusapi.SpanDay) { // also of handlers that the configuration had before
+	for _, row := range r.app.Counters.View(scope, statusapi.SpanDay).Sites { // also of handlers that the configuration had before
 		if row.Pattern == "" && row.Any {
 			names = append(names, row.Name)
 		}
@@ -309,16 +309,15 @@ func (r *Reporter) Sites(scope statusapi.Scope) []string {
 
 // HasSite implements statusapi.Reporter.
 func (r *Reporter) HasSite(scope statusapi.Scope, name string) bool {
-	if r.app.Counters.HasHost(name) || slices.Contains(r.Sites(scope), name) {
-		return true
-	}
 	for _, h := range r.handlers() {
-		serves := func(site string) bool { return site != statusapi.AnySite && routes.MatchesHost(site, name) }
-		if h.hasOriginIn(scope) || slices.ContainsFunc(h.Hosts, serves) {
+		serves := func(site string) bool {
+			return site == name || site != statusapi.AnySite && routes.MatchesHost(site, name)
+		}
+		if slices.ContainsFunc(h.Hosts, serves) || h.hasOriginIn(scope) {
 			return true
 		}
 	}
-	return false
+	return r.app.Counters.HasHost(name) || slices.Contains(r.Sites(scope), name)
 }
 
 // Interface guards

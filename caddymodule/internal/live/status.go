@@ -18,9 +18,10 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 			c.Site(site) // so that sites without requests are included
 		}
 	}
-	s := &statusapi.Status{Summary: c.Summary(scope, query.Span), Modes: make(map[string]int)}
+	view := c.View(scope, query.Span)
+	s := &statusapi.Status{Summary: view.Summary, Modes: make(map[string]int)}
 	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
-	sites, states := r.sitesWith(scope, query.Span), make(siteStates)
+	sites, states := r.withModes(scope, view.Sites), make(siteStates)
 	for _, row := range sites {
 		s.Modes[row.Mode]++
 		states.at(row.Name)
@@ -28,14 +29,14 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 			s.Hosts++
 		}
 	}
-	lines, shared, refused := c.Lines(scope), r.shared(scope), make(map[originID]uint64)
-	for _, n := range lines {
+	shared, refused := r.shared(scope), make(map[originID]uint64)
+	for _, n := range view.Lines {
 		if n.Day > 0 {
 			refused[shared.idOf(n)] += n.Day
 		}
 	}
 	var files []*file
-	health := r.health(scope, func(p *inForce, kind string) {
+	health := r.health(scope, view.Crawlers, func(p *inForce, kind string) {
 		s.Origins.Rules += p.Rules.RuleCount()
 		states.add(p, kind)
 		files = append(files, &file{*p, kind == "", refused[p.id]})
@@ -52,9 +53,8 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 		row.State, row.OK = cmp.Or(state.kind, outcome), state.kind == ""
 	}
 	s.Sites = worst(sites, query)
-	all := c.Crawlers(scope, query.Span)
-	s.CrawlersTotal = len(all)
-	s.Busiest = values(top(query.Limit, all, func(a, b *statusapi.Crawler) int {
+	s.CrawlersTotal = len(view.Crawlers)
+	s.Busiest = values(top(query.Limit, view.Crawlers, func(a, b *statusapi.Crawler) int {
 		return cmp.Or(cmp.Compare(b.In(query.Span).Requests, a.In(query.Span).Requests), cmp.Compare(b.Total.Requests, a.Total.Requests),
 			strings.Compare(a.Name, b.Name), strings.Compare(a.Class, b.Class))
 	}))
@@ -64,7 +64,10 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 		s.Last = recent[0].Seq
 	}
 	s.Recent = values(recent[:min(len(recent), query.Limit)])
-	busiest := r.lines(scope, statusapi.LinesQuery{Refused: true, Limit: query.Limit}, shared, lines)
+	busiest := linesOf(statusapi.LinesQuery{Refused: true, Limit: query.Limit}, shared, view.Lines, func(yield func(*inForce) bool) {
+		for i := 0; i < len(files) && yield(&files[i].inForce); i++ {
+		}
+	})
 	s.Rules, s.RulesTotal = busiest.Lines, busiest.Total
 	lost := c.lostFiles()
 	s.Origins.Origins, s.FilesTotal, s.Files = len(files), len(files), []statusapi.Origin{}
@@ -79,10 +82,9 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 	return s, nil
 }
 
-// sitesWith returns the sites and hosts of a scope with their counts in a span and their modes.
-func (r *Reporter) sitesWith(scope statusapi.Scope, span string) []*statusapi.Site {
+// withModes returns the sites and hosts of a scope with their modes, also those without counts.
+func (r *Reporter) withModes(scope statusapi.Scope, rows []*statusapi.Site) []*statusapi.Site {
 	handlers := r.bySite()
-	rows := r.app.Counters.Sites(scope, span)
 	rows = append(rows, r.uncounted(scope, rows)...)
 	for _, row := range rows {
 		row.Mode, row.Overridden = handlers.mode(row.Name, row.Pattern)

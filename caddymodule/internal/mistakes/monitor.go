@@ -22,13 +22,13 @@ const (
 // Monitored returns what there is to say when all sites are in monitor mode since a time; zero
 // means that it is not known. crawlers are the crawlers with their counts, and verifies says
 // that their claims are checked.
-func Monitored(since, now time.Time, verifies bool, crawlers func() []*statusapi.Crawler) []statusapi.Problem {
+func Monitored(since, now time.Time, verifies bool, crawlers []*statusapi.Crawler) []statusapi.Problem {
 	if since.IsZero() || now.Sub(since) < monitorSeen {
 		return nil
 	}
 	p := statusapi.Problem{Severity: statusapi.Remark, Kind: statusapi.Monitored, Subject: "monitor mode", Since: new(since.UTC()),
 		Message: fmt.Sprintf("all sites are in monitor mode, for %d days at least: nothing is refused. ", now.Sub(since)/(24*time.Hour)) +
-			wouldRefuse(crawlers(), verifies),
+			wouldRefuse(crawlers, verifies),
 		Advice: "If that is right, remove the line `mode monitor`."}
 	if now.Sub(since) >= monitorFor {
 		p.Severity = statusapi.Warning
@@ -40,7 +40,7 @@ func Monitored(since, now time.Time, verifies bool, crawlers func() []*statusapi
 // counts that.
 func wouldRefuse(all []*statusapi.Crawler, verifies bool) string {
 	would := func(c *statusapi.Crawler) uint64 { return c.Month.WouldDeny + c.Month.WouldThrottle }
-	all = slices.DeleteFunc(all, func(c *statusapi.Crawler) bool { return would(c) == 0 })
+	all = slices.DeleteFunc(slices.Clone(all), func(c *statusapi.Crawler) bool { return would(c) == 0 })
 	slices.SortFunc(all, func(a, b *statusapi.Crawler) int {
 		return cmp.Or(cmp.Compare(would(b), would(a)), strings.Compare(a.Name, b.Name))
 	})

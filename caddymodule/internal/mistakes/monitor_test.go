@@ -44,7 +44,7 @@ func TestMonitored(t *testing.T) {
 		if tt.days == 1e6 {
 			since = time.Time{}
 		}
-		got := mistakes.Monitored(since, now, tt.verifies, func() []*statusapi.Crawler { return append([]*statusapi.Crawler{}, tt.crawlers...) })
+		got := mistakes.Monitored(since, now, tt.verifies, tt.crawlers)
 		switch {
 		case tt.want == "" && len(got) > 0:
 			t.Errorf("%s: %+v", tt.name, got)
