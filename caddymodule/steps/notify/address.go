@@ -27,7 +27,8 @@ type address struct {
 	kind    string  // the service, such as smtp
 	name    string  // the scheme and, where it is that of a server, the host
 	secrets []string
-	service types.Service // nil before the first message
+	service types.Service
+	ready   bool // the service is initialized
 }
 
 // hosted are the services whose URLs have the host of a server. The others have a token or
@@ -79,6 +80,7 @@ func parse(raw string) (*address, error) {
 		slices.Sort(known)
 		return nil, fmt.Errorf("the URL begins with no known service: want https or one of %s", strings.Join(known, ", "))
 	}
+	a.service = service
 	if slices.Contains(hosted, kind) {
 		a.name = cmp.Or(web, u.Scheme) + "://" + u.Host
 	}
@@ -98,11 +100,9 @@ func parse(raw string) (*address, error) {
 		err = new(matrix.Config).SetURL(new(a.url))
 	} else {
 		err = service.Initialize(new(a.url), nil)
+		a.ready = err == nil
 	}
-	if err != nil {
-		return nil, a.mask(err)
-	}
-	return a, nil
+	return a, a.mask(err)
 }
 
 // findSecrets collects the parts of a URL that no text may have. Those of one or two
@@ -126,8 +126,11 @@ func (a *address) findSecrets(u *url.URL) {
 // inURL matches a URL in a text.
 var inURL = regexp.MustCompile(`\S*://\S*`)
 
-// mask returns an error without the secrets of the URL.
+// mask returns an error without the secrets of the URL, nil if err is nil.
 func (a *address) mask(err error) error {
+	if err == nil {
+		return nil
+	}
 	text := inURL.ReplaceAllString(err.Error(), "…")
 	for _, s := range a.secrets {
 		text = strings.ReplaceAll(text, s, "…")
@@ -147,19 +150,13 @@ func (a *address) send(m *message) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the library panicked: %v", p)
 		}
-		if err != nil {
-			err = a.mask(err)
-		}
+		err = a.mask(err)
 	}()
-	if a.service == nil {
-		service, err := new(router.ServiceRouter).NewService(a.kind)
-		if err != nil {
+	if !a.ready {
+		if err := a.service.Initialize(new(a.url), nil); err != nil {
 			return err
 		}
-		if err := service.Initialize(new(a.url), nil); err != nil {
-			return err
-		}
-		a.service = service
+		a.ready = true
 	}
 	if s, ok := a.service.(*ntfy.Service); ok {
 		s.SetHTTPClient(ntfyClients[s.Config.DisableTLSVerification])

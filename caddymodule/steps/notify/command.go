@@ -3,11 +3,13 @@ package notify
 import (
 	"embed"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
 // help has the help of the command.
@@ -23,7 +25,7 @@ func newCommand(selection.Module) *cobra.Command {
 				name := fmt.Sprint("URL ", i+1)
 				a, err := resolve(raw)
 				if err == nil {
-					name, err = a.name, newReceiver(a).attempt(&message{title: "robots: a test", body: "This is a test of caddy-robots. Nothing is wrong."})
+					name, err = a.name, a.test()
 				}
 				if err != nil {
 					failed++
@@ -37,4 +39,18 @@ func newCommand(selection.Module) *cobra.Command {
 			}
 			return nil
 		})
+}
+
+// test sends a message, and waits for the answer as long as patience.
+func (a *address) test() error {
+	answer := make(chan error, 1)
+	background.Go("notify: a test", func() {
+		answer <- a.send(&message{title: "robots: a test", body: "This is a test of caddy-robots. Nothing is wrong."})
+	})
+	select {
+	case err := <-answer:
+		return err
+	case <-time.After(patience):
+		return fmt.Errorf("no answer within %s", patience)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -18,7 +17,7 @@ import (
 
 // Bounds of a receiver.
 const (
-	maxWaiting  = 100              // messages, with the one that is sent
+	maxWaiting  = 100              // messages, besides the one that is sent
 	patience    = 20 * time.Second // for an attempt
 	firstPause  = 5 * time.Second  // after a failed attempt; each further one is twice as long
 	maxPause    = 5 * time.Minute
@@ -30,33 +29,29 @@ const (
 // receiver sends messages to a URL, one after another, in a goroutine that begins with the
 // first. It outlives the configuration. The names of its fields have no secrets.
 type receiver struct {
-	name, kind string
-	send       func(*message) error // see address.send
-	now        func() time.Time
-	log        metrics.Logger
-	queue      chan *message
-	begin      sync.Once    // the goroutine
-	waiting    atomic.Int32 // messages in the queue, and the one that is sent
-	stopped    context.Context
-	stop       context.CancelFunc
+	name    string
+	send    func(*message) error // see address.send
+	now     func() time.Time
+	log     metrics.Logger
+	queue   chan *message
+	begin   sync.Once // the goroutine
+	stopped context.Context
+	stop    context.CancelFunc
 
 	mu    sync.Mutex
 	fresh time.Time // of the last message about a host that clients may have invented
-
-	late sending // used by the goroutine only
+	began time.Time // of the last attempt that began or failed, zero if nothing is to be sent
+	err   error     // of the last attempt that ended
 }
 
-// sending is an attempt that has not ended.
-type sending struct {
-	of   *message
-	done chan error
-}
+// receivers has the receivers that the configuration uses.
+var receivers sync.Map
 
 func newReceiver(a *address) *receiver {
-	stopped, stop := context.WithCancel(context.Background())
-	return &receiver{
-		name: a.name, kind: a.kind, send: a.send, now: clock.Now, queue: make(chan *message, maxWaiting), stopped: stopped, stop: stop,
-	}
+	r := &receiver{name: a.name, send: a.send, now: clock.Now, queue: make(chan *message, maxWaiting)}
+	r.stopped, r.stop = context.WithCancel(context.Background())
+	receivers.Store(r, nil)
+	return r
 }
 
 // add takes an event, and waits for nothing. Of accidents at fresh hosts, one is sent in
@@ -72,19 +67,11 @@ func (r *receiver) add(e caddy.Event, log *zap.Logger) {
 		}
 		r.fresh = now
 	}
-	r.push(news(e, now))
-}
-
-// push puts a message into the queue. The caller holds mu.
-func (r *receiver) push(m *message) {
-	switch {
-	case r.stopped.Err() != nil:
-	case r.waiting.Load() >= maxWaiting:
-		r.log.Load().Warn("notify: messages are dropped, because too many wait", zap.String("receiver", r.name))
-	default:
-		r.waiting.Add(1)
-		r.queue <- m
+	select {
+	case r.queue <- news(e, now):
 		r.begin.Do(func() { new(background.Group).Keep(r.stopped.Done(), "notify: messages", r.run) })
+	default:
+		r.log.Load().Warn("notify: messages are dropped, because too many wait", zap.String("receiver", r.name))
 	}
 }
 
@@ -93,93 +80,79 @@ func (r *receiver) run() {
 	for {
 		select {
 		case m := <-r.queue:
-			r.deliver(m)
+			r.set(time.Time{}, r.deliver(m))
 		case <-r.stopped.Done():
 			return
 		}
 	}
 }
 
-// deliver sends a message, and tries it again for half an hour.
-func (r *receiver) deliver(m *message) {
+// deliver sends a message, and tries it again for half an hour. As long as a service does not
+// answer, it gets no second attempt. It returns the error of the last attempt.
+func (r *receiver) deliver(m *message) error {
+	err := r.err
 	for pause := firstPause; r.stopped.Err() == nil; pause = min(2*pause, maxPause) {
-		err, log := r.attempt(m), r.log.Load()
-		fields := []zap.Field{zap.String("receiver", r.name), zap.String("title", m.title), zap.Error(err)}
-		r.note(err)
+		r.set(r.now(), err)
+		err = r.send(m)
+		r.set(r.now(), err)
+		log := r.log.Load().With(zap.String("receiver", r.name), zap.String("title", m.title), zap.Error(err))
 		switch {
-		case r.stopped.Err() != nil:
-			return
-		case err == nil:
-			r.waiting.Add(-1)
-			return
+		case err == nil || r.stopped.Err() != nil:
+			return err
 		case r.now().Sub(m.at) >= giveUpAfter:
-			log.Error("notify: a message could not be sent, and is dropped", fields...)
-			r.waiting.Add(-1)
-			return
+			log.Error("notify: a message could not be sent, and is dropped")
+			return err
 		case pause == firstPause:
-			log.Warn("notify: a message could not be sent, and is tried again for half an hour", fields...)
+			log.Warn("notify: a message could not be sent, and is tried again for half an hour")
 		}
 		select {
 		case <-time.After(pause):
 		case <-r.stopped.Done():
 		}
 	}
+	return err
 }
 
-// failing has the errors of the last messages that could not be sent, by receiver.
-var failing sync.Map
-
-// note notes whether the receiver takes messages.
-func (r *receiver) note(err error) {
+func (r *receiver) set(began time.Time, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err == nil || r.stopped.Err() != nil {
-		failing.Delete(r)
-		return
+	r.began, r.err = began, err
+}
+
+// problem returns why the service takes no messages, nil if it does.
+func (r *receiver) problem() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil && !r.began.IsZero() && r.now().Sub(r.began) > patience {
+		return fmt.Errorf("no answer since %s", r.began.UTC().Format(time.RFC3339))
 	}
-	failing.Store(r, err)
+	return r.err
 }
 
 // problems returns the receivers that take no messages.
 func problems() (list []statusapi.Problem) {
-	for r, err := range failing.Range {
-		name := r.(*receiver).name
-		list = append(list, statusapi.Problem{Severity: statusapi.Warning, Kind: "notify", Subject: name,
-			Message: fmt.Sprintf("notify: %s did not take the last message: %v", name, err),
-			Advice:  "Check the URL and the service: `caddy robots notify` and the URL send a test."})
+	for key := range receivers.Range {
+		r := key.(*receiver)
+		if err := r.problem(); err != nil {
+			list = append(list, statusapi.Problem{Severity: statusapi.Warning, Kind: "notify", Subject: r.name,
+				Message: fmt.Sprintf("notify: %s did not take the last message: %v", r.name, err),
+				Advice:  "Check the URL and the service: `caddy robots notify` and the URL send a test."})
+		}
 	}
 	return list
 }
 
-// attempt sends a message, and waits for the end as long as patience. One attempt runs at a
-// time: the next one waits for it, and takes its result if it was for the same message.
-func (r *receiver) attempt(m *message) error {
-	if r.late.done == nil {
-		r.late = sending{m, make(chan error, 1)}
-		s := r.late
-		background.Go("notify: a message", func() { s.done <- r.send(s.of) })
-	}
-	select {
-	case err := <-r.late.done:
-		of := r.late.of
-		if r.late = (sending{}); of != m {
-			return r.attempt(m)
-		}
-		return err
-	case <-time.After(patience):
-		return fmt.Errorf("no answer within %s", patience)
-	case <-r.stopped.Done():
-		return r.stopped.Err()
-	}
-}
-
-// Close drops the messages that wait. It implements io.Closer for shared.Get.
+// Close drops the messages that wait. It implements io.Closer for shared.Use.
 func (r *receiver) Close() error {
+	r.stop()
+	receivers.Delete(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.stop()
-	failing.Delete(r)
-	if n := int(r.waiting.Load()); n > 0 {
+	n := len(r.queue)
+	if !r.began.IsZero() {
+		n++
+	}
+	if n > 0 {
 		r.log.Load().Warn("notify: messages are dropped, because Caddy stops or the configuration has the URL no more",
 			zap.String("receiver", r.name), zap.Int("dropped", n))
 	}

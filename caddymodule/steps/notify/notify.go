@@ -13,12 +13,18 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
 func init() {
 	caddy.RegisterModule(new(Handler))
+	caddy.RegisterModule(new(Notify))
+	step.ReportProblems(problems)
+	cli.Add(help, newCommand)
 }
 
 // Handler is a handler of events that tells people about accidents of robots: of all with
@@ -28,8 +34,8 @@ type Handler struct {
 	// `{env.NTFY_TOKEN}`, are replaced. Required.
 	URLs []string `json:"urls,omitempty"`
 
+	shared.User
 	receivers []*receiver
-	release   []func() error
 	log       *zap.Logger
 	foreign   sync.Once // an event that is not sent was logged
 }
@@ -43,14 +49,12 @@ func (*Handler) CaddyModule() caddy.ModuleInfo {
 //
 //	on <event> notify <urls...>
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
-	d.Next() // the handler's name
-	if h.URLs = d.RemainingArgs(); len(h.URLs) == 0 {
-		return d.Err("notify needs at least one URL")
-	}
-	for _, u := range h.URLs {
-		if err := Check(u); err != nil {
-			return d.WrapErr(fmt.Errorf("notify: %w", err))
+	for d.Next() {
+		var urls []string
+		if err := lines.List(&urls, Check)(d.Val(), d.RemainingArgs()); err != nil {
+			return lines.Place(d, err)
 		}
+		h.URLs = append(h.URLs, urls...)
 	}
 	return nil
 }
@@ -66,8 +70,8 @@ func (h *Handler) Provision(ctx caddy.Context) error {
 		if err != nil {
 			return fmt.Errorf("URL %d: %w", i+1, err)
 		}
-		r, release := shared.Get("notify "+a.url.String(), func() *receiver { return newReceiver(a) })
-		h.receivers, h.release = append(h.receivers, r), append(h.release, release)
+		r := shared.Use(&h.User, "notify "+a.url.String(), func() *receiver { return newReceiver(a) })
+		h.receivers = append(h.receivers, r)
 	}
 	return nil
 }
@@ -86,15 +90,6 @@ func (h *Handler) Handle(_ context.Context, e caddy.Event) error {
 	return nil
 }
 
-// Cleanup releases the queues. Caddy also calls it if Provision failed.
-func (h *Handler) Cleanup() (err error) {
-	for _, release := range h.release {
-		err = errors.Join(err, release())
-	}
-	h.release = nil
-	return err
-}
-
 // MarshalLogObject implements zapcore.ObjectMarshaler: Caddy logs handlers at DEBUG.
 func (h *Handler) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	for i, r := range h.receivers {
@@ -103,11 +98,55 @@ func (h *Handler) MarshalLogObject(enc zapcore.ObjectEncoder) error {
 	return nil
 }
 
+// Notify sends a message when an accident begins, changes, gets worse or ends. Placeholders,
+// such as `{env.NTFY_TOKEN}`, are replaced. May be repeated. Default: none.
+//
+//	notify ntfy://ntfy.sh/my-topic
+type Notify struct {
+	Handler
+	ctx caddy.Context
+}
+
+// CaddyModule returns the Caddy module information.
+func (*Notify) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.robots.steps.notify", New: func() caddy.Module { return new(Notify) }}
+}
+
+// Info implements step.Step.
+func (*Notify) Info() step.Info {
+	return step.Info{Repeatable: true, Process: true}
+}
+
+// UnmarshalCaddyfile sets up the step. Syntax:
+//
+//	notify <urls...>
+func (n *Notify) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	return n.Handler.UnmarshalCaddyfile(d)
+}
+
+// Provision implements caddy.Provisioner.
+func (n *Notify) Provision(ctx caddy.Context) error {
+	n.ctx = ctx
+	return n.Handler.Provision(ctx)
+}
+
+// Join implements step.Step: all events of the app robots are sent to the URLs.
+func (n *Notify) Join(step.Site) error {
+	events, err := n.ctx.App("events")
+	if err != nil {
+		return err
+	}
+	return events.(*caddyevents.App).Subscribe(&caddyevents.Subscription{
+		Modules: []caddy.ModuleID{"robots"}, Handlers: []caddyevents.Handler{&n.Handler},
+	})
+}
+
 // Interface guards
 var (
+	_ step.Step               = (*Notify)(nil)
 	_ caddy.Provisioner       = (*Handler)(nil)
+	_ caddy.Provisioner       = (*Notify)(nil)
 	_ caddy.CleanerUpper      = (*Handler)(nil)
-	_ caddyfile.Unmarshaler   = (*Handler)(nil)
 	_ caddyevents.Handler     = (*Handler)(nil)
 	_ zapcore.ObjectMarshaler = (*Handler)(nil)
 )

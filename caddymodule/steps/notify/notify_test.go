@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -129,19 +128,5 @@ func TestHandlersAreLoggedWithoutSecrets(t *testing.T) {
 		Debug("invoking subscribed handler", zap.Any("handler", h))
 	if strings.Contains(out.String(), "T0ken") || !strings.Contains(out.String(), "ntfy://ntfy.invalid") {
 		t.Error(out.String())
-	}
-}
-
-// Errors of the Caddyfile have its file and line, and no secrets.
-func TestCaddyfile(t *testing.T) {
-	for line, want := range map[string]string{
-		"notify":                                  "notify needs at least one URL, at Testfile:1",
-		"notify ntfy://user:T0ken@ntfy.sh/":       "notify: topic is required, at Testfile:1",
-		"notify ntfy://ntfy.sh/topic {env.T0ken}": "",
-	} {
-		err := new(Handler).UnmarshalCaddyfile(caddyfile.NewTestDispenser(line))
-		if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) || strings.Contains(got, "T0ken") {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
 	}
 }
