@@ -6,7 +6,6 @@ import (
 	"net"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
@@ -86,7 +85,8 @@ func TestFleetCloseWhileConnecting(t *testing.T) {
 	}
 }
 
-// Close can be called at any time, also concurrently with itself and with Take.
+// Close can be called at any time, also concurrently with itself and with Take. A closed
+// limiter still decides.
 func TestFleetCloseAtAnyTime(t *testing.T) {
 	defer goleak.VerifyNone(t, clientGoroutines(goleak.IgnoreCurrent())...)
 	mini := miniredis.RunT(t)
@@ -111,19 +111,10 @@ func TestFleetCloseAtAnyTime(t *testing.T) {
 		if f.server() != nil {
 			t.Fatal("a closed limiter has a server")
 		}
-	}
-}
-
-// A closed limiter still decides, and its goroutine has ended.
-func TestFleetClose(t *testing.T) {
-	f, _ := newFleet(t, config{ClientOption: at(testServer(t, false).address)})
-	for range 2 {
-		f.close()
-	}
-	key, terms := newKey(t.Name()), throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
-	for i, ok := range []bool{true, false} {
-		if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); r.OK != ok {
-			t.Errorf("request %d: %+v", i, r)
+		for _, ok := range []bool{true, false} {
+			if r := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("closed"), Limits: hourly}}); r.OK != ok {
+				t.Errorf("%+v, want %t", r, ok)
+			}
 		}
 	}
 }

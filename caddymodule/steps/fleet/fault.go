@@ -14,7 +14,6 @@ import (
 
 var (
 	errDown     = errors.New("the server is unavailable")
-	errBusy     = errors.New("too many requests are waiting for the server")
 	errReply    = errors.New("the server's reply to the script has an unknown format")
 	errDeadline = errors.New("the server did not answer in time")
 	errEnded    = errors.New("the connection to the server was closed")

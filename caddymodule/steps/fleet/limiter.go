@@ -3,7 +3,7 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,12 +53,12 @@ type limiter struct {
 
 	ctx     context.Context // ends when the limiter is closed
 	cancel  context.CancelFunc
-	opened  chan struct{} // tells the goroutine that the circuit was opened
-	running background.Group
+	opened  chan struct{}              // tells the goroutine that the circuit was opened
 	current atomic.Pointer[connection] // nil before the first one and after close
 
 	mu    sync.Mutex
 	state string
+	since time.Time // of the state
 }
 
 // Parts of a limiter that decide on a request.
@@ -89,8 +89,8 @@ type events interface {
 //
 // The budgets outlive the limiter, because they are in the server and in local.
 func newLimiter(c config, local *throttle.Memory, obs events) *limiter {
-	c.Deadline, c.Prefix = cmp.Or(c.Deadline, defaultDeadline), cmp.Or(c.Prefix, defaultPrefix)
-	f := &limiter{config: c, local: local, obs: obs, opened: make(chan struct{}, 1), state: stateConnecting}
+	c.Deadline, c.Prefix, c.Instances = cmp.Or(c.Deadline, defaultDeadline), cmp.Or(c.Prefix, defaultPrefix), cmp.Or(c.Instances, 1)
+	f := &limiter{config: c, local: local, obs: obs, opened: make(chan struct{}, 1), state: stateConnecting, since: time.Now()}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.server = f.usable
 	return f
@@ -98,7 +98,7 @@ func newLimiter(c config, local *throttle.Memory, obs events) *limiter {
 
 // connect begins to connect, in the background.
 func (f *limiter) connect() {
-	f.running.Keep(f.ctx.Done(), "fleet: the connection", f.run)
+	new(background.Group).Keep(f.ctx.Done(), "fleet: the connection", f.run)
 }
 
 // Take implements throttle.Limiter.
@@ -198,7 +198,7 @@ func (f *limiter) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 	}
 	if f.inFlight.Add(1) > maxInFlight {
 		f.inFlight.Add(-1)
-		return false, errBusy
+		return false, errDown
 	}
 	defer f.inFlight.Add(-1)
 
@@ -219,8 +219,8 @@ func (f *limiter) call(ctx context.Context, q scriptCall) (ok bool, err error) {
 		}
 		return false, err
 	}
-	if real {
-		c.clearMisses()
+	if real && c.misses.Load() != 0 {
+		c.misses.Store(0)
 	}
 	return ok, nil
 }
@@ -249,13 +249,9 @@ const forgetDeadline = 2 * time.Second
 // name returns the name of the server's key for k. A key x{NAME}y has the same
 // slot of a cluster as the key NAME.
 func (f *limiter) name(k throttle.Key) string {
-	var b [32]byte
-	for i := range b {
-		b[i] = byte(k[i/8] >> (56 - i%8*8))
-	}
-	own, home := hex.EncodeToString(b[:16]), ""
+	home := ""
 	if k[2]|k[3] != 0 {
-		home = "{" + f.config.Prefix + hex.EncodeToString(b[16:]) + "}"
+		home = fmt.Sprintf("{%s%016x%016x}", f.config.Prefix, k[2], k[3])
 	}
-	return f.config.Prefix + home + own
+	return fmt.Sprintf("%s%s%016x%016x", f.config.Prefix, home, k[0], k[1])
 }

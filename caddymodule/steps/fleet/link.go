@@ -28,15 +28,14 @@ const (
 	stateDown       = "down"
 )
 
-// close ends the use of the server, closes all connections and waits until the
-// goroutine ends. It does not wait for the network, and does not close the Memory.
-// Afterwards, f decides alone, and reports no states and calls.
+// close ends the use of the server. The goroutine ends, and closes all connections, without
+// being waited for: the client waits for a server that does not answer. Afterwards, f decides
+// alone, and reports no states.
 func (f *limiter) close() {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.cancel()
 	f.current.Store(nil)
-	f.mu.Unlock()
-	f.running.Wait()
 }
 
 // usable returns the connection, or nil while the circuit is open.
@@ -72,7 +71,7 @@ func (f *limiter) report(state string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ctx.Err() == nil && f.state != state {
-		f.state = state
+		f.state, f.since = state, time.Now()
 		f.obs.changed(state, explain(err))
 	}
 }
@@ -83,7 +82,12 @@ func (f *limiter) report(state string, err error) {
 func (f *limiter) run() {
 	var c *connection
 	defer func() { c.close() }()
-	for pause := time.Duration(0); f.sleep(pause); pause = longer(pause) {
+	for pause := time.Duration(0); ; pause = min(max(2*pause, probeEvery), probeAtMost) {
+		select {
+		case <-time.After(pause/2 + rand.N(pause/2+1)): // so that servers do not call at the same time
+		case <-f.ctx.Done():
+			return
+		}
 		var err error
 		if c == nil {
 			c, err = f.newConnection()
@@ -117,53 +121,28 @@ func (f *limiter) run() {
 	}
 }
 
-// longer returns the pause after this one.
-func longer(pause time.Duration) time.Duration { return min(max(2*pause, probeEvery), probeAtMost) }
-
-// sleep waits for a random time from d/2 to d, so that not all instances call
-// the server at the same time. It returns false as soon as f is closed.
-func (f *limiter) sleep(d time.Duration) bool {
-	if d > 0 {
-		timer := time.NewTimer(d/2 + rand.N(d/2))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-f.ctx.Done():
-		}
-	}
-	return f.ctx.Err() == nil
-}
-
 // probe calls the server as a request does. Replies that would be too late for a
-// request are errDeadline. The first may be late because the server does not
-// know the script, so probe calls once more then.
-func (f *limiter) probe(c *connection) (err error) {
+// request are errDeadline, as the first one may be, because the server does not know the script.
+func (f *limiter) probe(c *connection) error {
 	ctx, cancel := context.WithTimeout(f.ctx, probeTimeout)
 	defer cancel()
-	for range 2 {
-		start := time.Now()
-		_, err = c.call(ctx, scriptCall{keys: []string{f.config.Prefix + "probe"}, now: start.UnixMicro(), budgets: []budget{{Use: throttle.Use{Limits: probeLimits}}}})
-		took := time.Since(start)
-		late := err == nil && took > f.config.Deadline
-		if late {
-			err = errDeadline
-		}
-		if f.obs.called(took, explain(err)); !late {
-			break
-		}
+	start := time.Now()
+	_, err := c.call(ctx, scriptCall{keys: []string{f.config.Prefix + "probe"}, now: start.UnixMicro(), budgets: []budget{{Use: throttle.Use{Limits: probeLimits}}}})
+	took := time.Since(start)
+	if err == nil && took > f.config.Deadline {
+		err = errDeadline
 	}
+	f.obs.called(took, explain(err))
 	return err
 }
 
 // newConnection makes a new connection, whose circuit is open.
 func (f *limiter) newConnection() (*connection, error) {
-	ctx, disconnect := context.WithCancel(f.ctx)
-	client, err := valkey.NewClient(f.options(dialer{ctx}))
+	client, err := valkey.NewClient(f.options())
 	if err != nil {
-		disconnect()
 		return nil, err
 	}
-	c := &connection{client: client, disconnect: disconnect, isCluster: client.Mode() == valkey.ClientModeCluster}
+	c := &connection{client: client, isCluster: client.Mode() == valkey.ClientModeCluster}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ctx.Err() == nil {
@@ -175,11 +154,11 @@ func (f *limiter) newConnection() (*connection, error) {
 // options returns the client's options. Calls are pipelined over one or two
 // connections. A call is never sent twice, because the first one may have used
 // budget.
-func (f *limiter) options(d dialer) valkey.ClientOption {
+func (f *limiter) options() valkey.ClientOption {
 	o := f.config.ClientOption
 	o.ClientName = "caddy-robots"
 	o.Dialer = net.Dialer{Timeout: probeTimeout, KeepAlive: probeTimeout}
-	o.ConnWriteTimeout, o.DialCtxFn = probeTimeout, d.dial
+	o.ConnWriteTimeout = probeTimeout
 	o.AlwaysPipelining, o.PipelineMultiplex = true, 1
 	o.DisableRetry, o.DisableCache = true, true
 	o.ReadBufferEachConn, o.WriteBufferEachConn = 1<<14, 1<<14

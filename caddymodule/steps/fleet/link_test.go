@@ -170,7 +170,7 @@ func TestFailuresThatOpenTheCircuit(t *testing.T) {
 	for range missesToOpen - 1 {
 		f.fail(n, context.DeadlineExceeded)
 	}
-	n.clearMisses()
+	n.misses.Store(0)
 	for range missesToOpen - 1 {
 		f.fail(n, errReply)
 	}

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,36 +26,22 @@ var (
 		"Requests decided by one server alone, because Redis or Valkey did not answer.").WithLabelValues()
 )
 
-// observer logs and counts events.
-type observer struct {
-	log       metrics.Logger
-	instances int
-	last      atomic.Pointer[change] // nil before the first change
-}
-
 // logLines is the largest number of log lines with the same message in a minute: a server that
 // comes and goes writes no more.
 const logLines = 5
 
-// change is a change between up and down.
-type change struct {
-	up bool
-	at time.Time
-}
-
 // changed implements events.
-func (o *observer) changed(s string, err error) {
-	o.last.Store(&change{s == stateUp, time.Now()})
+func (r *redis) changed(s string, err error) {
 	if s == stateUp {
-		o.log.Load().Info("fleet: budgets are shared", zap.String("state", s))
+		r.log.Load().Info("fleet: budgets are shared", zap.String("state", s))
 		return
 	}
-	o.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
-		zap.Int("instances", o.instances), zap.Error(err))
+	r.log.Load().Error("fleet: Redis does not answer: each server counts alone until it answers again",
+		zap.Int("instances", r.config.Instances), zap.Error(err))
 }
 
 // called implements events.
-func (*observer) called(took time.Duration, err error) {
+func (*redis) called(took time.Duration, err error) {
 	result := "ok"
 	if err != nil {
 		result = "error"
@@ -65,10 +50,10 @@ func (*observer) called(took time.Duration, err error) {
 }
 
 // refused implements events.
-func (*observer) refused(by string) { refusals.WithLabelValues(by).Inc() }
+func (*redis) refused(by string) { refusals.WithLabelValues(by).Inc() }
 
 // alone implements events.
-func (*observer) alone() { fallbacks.Inc() }
+func (*redis) alone() { fallbacks.Inc() }
 
 // sendUp sends the metric of the connections.
 func sendUp(list []*redis, send metrics.Sender) {
@@ -77,7 +62,7 @@ func sendUp(list []*redis, send metrics.Sender) {
 	}
 	all := 1.0
 	for _, r := range list {
-		if last := r.last.Load(); last == nil || !last.up {
+		if r.server() == nil {
 			all = 0
 		}
 	}

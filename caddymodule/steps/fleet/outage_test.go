@@ -113,29 +113,6 @@ func testOutages(t *testing.T, instances, crawlers int, every, pause time.Durati
 	}
 }
 
-// Alone, a process multiplies the interval.
-func TestIntervalWhileTheServerIsAway(t *testing.T) {
-	const interval = 36 * time.Second // 0.9 of the delay, for four processes
-	f, _ := newLedgerFleet(nil, 100)
-	f.config.Instances = 4
-	f.server = func() server { return nil }
-	uses, now := []throttle.Use{{Key: newKey("a"), Limits: throttle.Compile(throttle.Grant{Delay: delay(10 * time.Second)})}}, noon
-	for i := range 5 {
-		if r := f.Take(t.Context(), now, uses); !r.OK {
-			t.Fatalf("request %d: %+v", i, r)
-		}
-		r := f.Take(t.Context(), now, uses)
-		want := interval
-		if i == 0 {
-			want /= 2 // the tolerance
-		}
-		if r.OK || r.RetryAfter != want {
-			t.Fatalf("another one at once: %+v, want retry after %v", r, want)
-		}
-		now = now.Add(r.RetryAfter)
-	}
-}
-
 // A reply that is too late for requests does not close the circuit.
 func TestFleetSlowServer(t *testing.T) {
 	r := &textRecorder{down: make(chan struct{})}

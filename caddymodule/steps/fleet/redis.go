@@ -12,7 +12,7 @@ import (
 // connects at the first start, so that validating a configuration does not use the network.
 type redis struct {
 	*limiter
-	observer
+	log metrics.Logger
 
 	once  sync.Once // begins to connect
 	using sync.Mutex
@@ -22,8 +22,8 @@ type redis struct {
 // newRedis returns a redis that is not connected. It counts in local while Redis does not
 // answer.
 func newRedis(c config, local *throttle.Memory) *redis {
-	r := &redis{observer: observer{instances: max(1, c.Instances)}}
-	r.limiter = newLimiter(c, local, &r.observer)
+	r := new(redis)
+	r.limiter = newLimiter(c, local, r)
 	return r
 }
 
@@ -59,7 +59,6 @@ func (r *redis) sites() (sites []string, newest *Fleet) {
 
 // Close closes the connection.
 func (r *redis) Close() error {
-	r.once.Do(func() {}) // it does not connect any more
 	connections.Forget(r)
 	r.limiter.close()
 	return nil

@@ -37,7 +37,6 @@ func TestClosedConnectionsLeaveNoGoroutines(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r.start(steps[0]) // after Close it does nothing
 	// A client of Redis that is closed ends these two goroutines some seconds later.
 	err := goleak.Find(current,
 		goleak.IgnoreAnyFunction("github.com/valkey-io/valkey-go.(*call).DelayDo.func1"),

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	_ "embed"
+	"math"
 	"strconv"
 
 	"github.com/valkey-io/valkey-go"
@@ -67,48 +68,32 @@ func (q scriptCall) args() []string {
 
 // parseReply sets the states of the budgets to those in the script's reply, and
 // returns whether the script accepted the request or, if it was to be given back,
-// whether it was.
-func (q scriptCall) parseReply(reply []valkey.ValkeyMessage) (ok bool, err error) {
-	next := func() (m valkey.ValkeyMessage) {
-		if len(reply) == 0 {
-			err = errReply
-			return m
-		}
-		m, reply = reply[0], reply[1:]
-		return m
+// whether it was. A float64 represents the times exactly.
+func (q scriptCall) parseReply(reply []float64) (ok bool, err error) {
+	size := 1
+	for i := range q.budgets {
+		rates, _ := q.budgets[i].Limits.Rates()
+		size += 2 + len(rates)
 	}
-	whole := func() int64 {
-		m := next()
-		n, failed := m.AsInt64()
-		if failed != nil {
-			err = errReply
-		}
-		return n
+	if len(reply) != size {
+		return false, errReply
 	}
-	time := func() int64 {
-		n := whole()
-		if ahead := n - q.now; max(ahead, -ahead) > 2*throttle.Horizon.Microseconds() {
-			err = errReply
+	ok, reply = reply[0] == 1, reply[1:]
+	time := func(value float64) int64 {
+		if ahead := value - float64(q.now); !(math.Abs(ahead) <= 2*float64(throttle.Horizon.Microseconds())) {
+			err = errReply // also for a value that is not a number
+			return 0
 		}
-		return n
+		return int64(value)
 	}
-	ok = whole() == 1
 	for i := range q.budgets {
 		b := &q.budgets[i]
-		b.Last = time()
-		value := next()
-		used, failed := value.AsFloat64()
-		b.Used = float32(used)
-		if failed != nil {
-			err = errReply
-		}
 		rates, _ := b.Limits.Rates()
+		b.Last, b.Used = time(reply[0]), float32(reply[1])
 		for j := range rates {
-			b.Arrivals[j] = time()
+			b.Arrivals[j] = time(reply[2+j])
 		}
-	}
-	if len(reply) > 0 {
-		err = errReply
+		reply = reply[2+len(rates):]
 	}
 	return ok && err == nil, err
 }

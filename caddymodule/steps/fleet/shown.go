@@ -15,33 +15,28 @@ import (
 const advice = "Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers " +
 	"its own share of the budget."
 
-// state returns since when budgets are shared or, if they are not, why and since when. It is
-// zero before the first answer.
-func (r *redis) state(now time.Time) (since time.Time, trouble string) {
-	last := r.last.Load()
-	switch {
-	case last == nil:
-		return since, ""
-	case last.up:
-		return last.at, ""
+// trouble returns why budgets are not shared, "" if they are, or before the first answer, and
+// since when that is so.
+func (f *limiter) trouble() (why string, since time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.state != stateDown {
+		return "", f.since
 	}
 	lasting := ""
-	if d := now.Sub(last.at); d >= time.Minute {
+	if d := time.Since(f.since); d >= time.Minute {
 		lasting = " for " + words.Ago(d)
 	}
-	return last.at, fmt.Sprintf("Redis has not answered%s: each server counts alone", lasting)
+	return fmt.Sprintf("Redis has not answered%s: each server counts alone", lasting), f.since
 }
 
 // View implements step.Feature.
 func (f *Fleet) View(bool) step.Section {
-	since, trouble := f.redis.state(time.Now())
-	row := []string{"", strconv.Itoa(f.redis.instances), trouble}
-	if !since.IsZero() {
-		row[0] = since.UTC().Format("2006-01-02 15:04")
-	}
+	trouble, since := f.redis.trouble()
 	return step.Section{
 		Title:   "Budgets that servers share",
-		Columns: []step.Column{{Name: "since"}, {Name: "instances", Number: true}, {Name: "trouble"}}, Rows: [][]string{row},
+		Columns: []step.Column{{Name: "since"}, {Name: "instances", Number: true}, {Name: "trouble"}},
+		Rows:    [][]string{{since.UTC().Format("2006-01-02 15:04"), strconv.Itoa(f.redis.config.Instances), trouble}},
 	}
 }
 
@@ -56,7 +51,7 @@ var fleetLost = statusapi.NewAccident("fleet_lost",
 
 // Problems implements step.Feature: one of the steps with a connection tells for all.
 func (f *Fleet) Problems(bool) []step.Problem {
-	since, trouble := f.redis.state(time.Now())
+	trouble, since := f.redis.trouble()
 	sites, teller := f.redis.sites()
 	if trouble == "" || teller != f || len(sites) == 0 {
 		return nil

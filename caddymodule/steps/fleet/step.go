@@ -53,10 +53,8 @@ type Fleet struct {
 	// The longest time for which a request waits for Redis, from 1ms to 1s. Default: 25ms.
 	Deadline caddy.Duration `json:"deadline,omitempty"`
 
-	site   step.Site
-	config config
-	id     string // the same for the same settings
-	redis  *redis
+	site  step.Site
+	redis *redis
 	shared.User
 }
 
@@ -108,19 +106,7 @@ func (f *Fleet) check() error {
 	if strings.Contains(f.URL, "{") {
 		return nil // a placeholder
 	}
-	return f.parse()
-}
-
-// parse sets config and id.
-func (f *Fleet) parse() error {
-	address, err := lines.Replace(f.URL)
-	if err != nil {
-		return err
-	}
-	f.config.ClientOption, err = parseURL(address)
-	c := &f.config
-	c.Prefix, c.Instances, c.Deadline = f.Prefix, f.Instances, time.Duration(f.Deadline)
-	f.id = fmt.Sprintf("%q %q %d %d", address, c.Prefix, c.Instances, c.Deadline)
+	_, err := parseURL(f.URL)
 	return err
 }
 
@@ -131,10 +117,17 @@ func (f *Fleet) Join(site step.Site) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if err := f.parse(); err != nil {
+	address, err := lines.Replace(f.URL)
+	if err != nil {
 		return err
 	}
-	f.redis = shared.Use(&f.User, "fleet:"+f.id, func() *redis { return newRedis(f.config, site.Budgets) })
+	option, err := parseURL(address)
+	if err != nil {
+		return err
+	}
+	c := config{ClientOption: option, Prefix: f.Prefix, Instances: f.Instances, Deadline: time.Duration(f.Deadline)}
+	key := fmt.Sprintf("fleet:%q %q %d %d", address, c.Prefix, c.Instances, c.Deadline)
+	f.redis = shared.Use(&f.User, key, func() *redis { return newRedis(c, site.Budgets) })
 	return nil
 }
 
