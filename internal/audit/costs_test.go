@@ -45,7 +45,7 @@ func TestCosts(t *testing.T) {
 
 // Hidden paths are not shown unless Options.Full is set.
 func TestCostsHideHiddenPaths(t *testing.T) {
-	policy := managed.Policy{Hidden: []managed.Hidden{{Path: "/vault/"}}}
+	policy := managed.Policy{Hidden: []managed.Statement{{Paths: []string{"/vault/"}}}}
 	log := []byte(strings.Repeat(caddyLine("GPTBot/1.2", "/vault/plan", 5), 3))
 	for full, want := range map[bool]string{false: "/…", true: "/vault/plan"} {
 		sites := oneSite("User-agent: *\nDisallow: /x\n")

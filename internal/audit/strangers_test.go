@@ -142,7 +142,7 @@ func TestStrangersAtHiddenPaths(t *testing.T) {
 	l := newLonelyLog().storm(200, "/secret/%d").storm(200, "/blame/x%d")
 	r := l.report(t, func(o *Options) {
 		o.Sites = oneSite("")
-		o.Sites[0].Rules.Edit = (&managed.Policy{Hidden: []managed.Hidden{{Path: "/secret/"}}}).Additions
+		o.Sites[0].Rules.Edit = (&managed.Policy{Hidden: []managed.Statement{{Paths: []string{"/secret/"}}}}).Additions
 	})
 	if text := fmt.Sprint(r.Strangers, r.Findings); strings.Contains(text, "secret") || !strings.Contains(text, "/blame/*") {
 		t.Error(text)

@@ -19,14 +19,13 @@ const maxPath = 2048
 
 // check checks each statement of its own, and the paths of `deny` and `hidden` together.
 func (c *compiler) check() {
-	for _, s := range c.given.Presets {
-		if _, ok := presets[s.Name]; !ok {
-			c.errorf(s.Line, "unknown preset %q (the presets are %s)%s", s.Name, strings.Join(PresetNames(), " and "),
-				suggestion(s.Name, PresetNames()))
+	for name, line := range values(c.given.Presets) {
+		if _, ok := presets[name]; !ok {
+			c.errorf(line, "unknown preset %q (the presets are %s)%s", name, strings.Join(PresetNames(), " and "), suggestion(name, PresetNames()))
 		}
 	}
 	for _, d := range c.given.Deny {
-		if len(d.Crawlers) == 0 {
+		if len(d.Values) == 0 {
 			c.errorf(d.Line,
 				"deny names no purpose and no crawler: to deny a path to every crawler, write it in robots.txt below \"User-agent: *\", or use hidden")
 		}
@@ -34,20 +33,27 @@ func (c *compiler) check() {
 			c.checkPath("deny", path, d.Line)
 			c.checkPublished(path, d.Line)
 		}
-		for _, name := range d.Crawlers {
-			c.checkName("deny", name, d.Line, true)
+	}
+	for name, line := range values(c.given.Deny) {
+		c.checkName("deny", name, line, true)
+	}
+	for _, s := range slices.Concat(c.given.Presets, c.given.Allow, c.given.Signal, c.given.Usage, c.given.License) {
+		if len(s.Paths) > 0 {
+			c.errorf(s.Line, "only deny and hidden have paths")
 		}
 	}
 	c.checkPreferences("signal", c.policy.Signal, preference.ContentSignal)
 	c.checkPreferences("usage", c.policy.Usage, preference.ContentUsage)
-	for _, l := range c.given.License {
-		u, err := url.Parse(l.URL)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(l.URL, " \t\r\n#") {
-			c.errorf(l.Line, "license %q must be an absolute http or https URL without white space and #", l.URL)
+	for address, line := range values(c.given.License) {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || strings.ContainsAny(address, " \t\r\n#") {
+			c.errorf(line, "license %q must be an absolute http or https URL without white space and #", address)
 		}
 	}
 	for _, h := range c.given.Hidden {
-		c.checkPath("hidden", h.Path, h.Line)
+		for _, path := range slices.Concat(h.Values, h.Paths) {
+			c.checkPath("hidden", path, h.Line)
+		}
 	}
 }
 
@@ -55,20 +61,20 @@ func (c *compiler) check() {
 // `deny` names have their own group.
 func (c *compiler) checkCovers() {
 	for _, a := range c.policy.Allow {
-		if len(a.Crawlers) == 0 {
+		if len(a.Values) == 0 {
 			c.errorf(a.Line, "allow names no crawler")
 		}
-		for _, name := range a.Crawlers {
-			if !c.checkName("allow", name, a.Line, false) {
-				continue
-			}
-			row := c.registry.Lookup(name)
-			switch cv := &c.covers[row.Index()]; {
-			case cv.named.any():
-				c.errorf(a.Line, "allow %s contradicts deny %s%s", name, name, atLine(cv.named.line))
-			case !cv.byPurpose:
-				c.errorf(a.Line, "allow %s has no effect: its purpose, %s, is not denied", name, strings.Join(words.Strings(row.Purposes), ", "))
-			}
+	}
+	for name, line := range values(c.policy.Allow) {
+		if !c.checkName("allow", name, line, false) {
+			continue
+		}
+		row := c.registry.Lookup(name)
+		switch cv := &c.covers[row.Index()]; {
+		case cv.named.any():
+			c.errorf(line, "allow %s contradicts deny %s%s", name, name, atLine(cv.named.line))
+		case !cv.byPurpose:
+			c.errorf(line, "allow %s has no effect: its purpose, %s, is not denied", name, strings.Join(words.Strings(row.Purposes), ", "))
 		}
 	}
 	for row := range c.registry.All() {
@@ -111,7 +117,7 @@ func (c *compiler) checkPath(statement, path string, line int) {
 // because deny publishes it. The error does not contain the path.
 func (c *compiler) checkPublished(path string, line int) {
 	for _, h := range c.given.Hidden {
-		if strings.TrimRight(h.Path, "*") == strings.TrimRight(path, "*") {
+		if slices.ContainsFunc(h.Paths, func(hidden string) bool { return strings.TrimRight(hidden, "*") == strings.TrimRight(path, "*") }) {
 			c.errorf(line, "deny would publish a path that is hidden%s: hidden already denies it to every crawler", atLine(h.Line))
 		}
 	}
@@ -119,31 +125,31 @@ func (c *compiler) checkPublished(path string, line int) {
 
 // checkPreferences checks the preferences of a field. Unknown keys are accepted
 // unless they look like a misspelling, because both vocabularies grow.
-func (c *compiler) checkPreferences(statement string, list []Preference, field string) {
+func (c *compiler) checkPreferences(statement string, list []Statement, field string) {
 	var keys []string
 	for _, s := range preference.Signals {
 		if s.Field == field && s.State == preference.Current {
 			keys = append(keys, s.Key)
 		}
 	}
-	for i, p := range list {
-		known := preference.Lookup(field, p.Key)
+	before := make(map[string]Statement) // by the key
+	for text, line := range values(list) {
+		key, value, _ := strings.Cut(text, "=")
+		known, other := preference.Lookup(field, key), before[key]
+		before[key] = Statement{Values: []string{text}, Line: line}
 		switch {
-		case !isPreferenceWord(p.Key) || !isPreferenceWord(p.Value):
-			c.errorf(p.Line, "%s %s=%s: write key=value with letters, digits, - and _", statement, p.Key, p.Value)
+		case !isPreferenceWord(key) || !isPreferenceWord(value):
+			c.errorf(line, "%s %s: write key=value with letters, digits, - and _", statement, text)
 		case known != nil && known.State == preference.Obsolete && known.Instead != "":
-			c.errorf(p.Line, "%s %s=%s: the key %s is obsolete: write %s", statement, p.Key, p.Value, p.Key, known.Instead)
+			c.errorf(line, "%s %s: the key %s is obsolete: write %s", statement, text, key, known.Instead)
 		case known != nil && known.State == preference.Obsolete:
-			c.errorf(p.Line, "%s %s=%s: the key %s is obsolete, and no key replaces it: remove it", statement, p.Key, p.Value, p.Key)
-		case known != nil && !slices.Contains(known.Values, p.Value):
-			c.errorf(p.Line, "%s %s=%s: the value of %s must be %s", statement, p.Key, p.Value, p.Key, strings.Join(known.Values, " or "))
-		case known == nil && suggestion(p.Key, keys) != "":
-			c.errorf(p.Line, "%s: unknown key %q%s", statement, p.Key, suggestion(p.Key, keys))
-		}
-		for _, o := range list[:i] {
-			if o.Key == p.Key && o.Value != p.Value {
-				c.errorf(p.Line, "%s %s=%s contradicts %s=%s%s", statement, p.Key, p.Value, o.Key, o.Value, atLine(o.Line))
-			}
+			c.errorf(line, "%s %s: the key %s is obsolete, and no key replaces it: remove it", statement, text, key)
+		case known != nil && !slices.Contains(known.Values, value):
+			c.errorf(line, "%s %s: the value of %s must be %s", statement, text, key, strings.Join(known.Values, " or "))
+		case known == nil && suggestion(key, keys) != "":
+			c.errorf(line, "%s: unknown key %q%s", statement, key, suggestion(key, keys))
+		case other.Values != nil && other.Values[0] != text:
+			c.errorf(line, "%s %s contradicts %s%s", statement, text, other.Values[0], atLine(other.Line))
 		}
 	}
 }

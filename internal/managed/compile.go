@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -89,7 +90,9 @@ func (p *Policy) Additions(registry *crawler.Registry) (*judge.Additions, error)
 	}
 	a := &judge.Additions{File: p.File, Layer: Layer, HiddenReason: HiddenReason, HiddenLayer: HiddenLayer}
 	for _, h := range p.Hidden {
-		a.Hidden = append(a.Hidden, robots.Rule{Pattern: h.Path, Line: h.Line})
+		for _, path := range h.Paths {
+			a.Hidden = append(a.Hidden, robots.Rule{Pattern: path, Line: h.Line})
+		}
 	}
 	if p.Publishes() {
 		a.Merge = func(file []byte, settings *judge.Settings) (judge.Merged, error) {
@@ -106,17 +109,18 @@ func (p *Policy) Additions(registry *crawler.Registry) (*judge.Additions, error)
 // ContentUsage returns the Content-Usage preferences as the value of a header field,
 // or "" if there are none.
 func (p *Policy) ContentUsage() string {
-	return join(p.expand().Usage)
+	all := p.expand()
+	return strings.Join(slices.Concat(words.Map(all.Usage, func(s Statement) []string { return s.Values })...), ", ")
 }
 
 // cover returns the statements for a crawler. It skips unknown names.
 func (l *Lines) cover(row *crawler.Crawler) (cv cover) {
-	isAllowed := slices.ContainsFunc(l.policy.Allow, func(a Allow) bool {
-		byName, _ := judge.Lists(l.registry, a.Crawlers, row)
+	isAllowed := slices.ContainsFunc(l.policy.Allow, func(a Statement) bool {
+		byName, _ := judge.Lists(l.registry, a.Values, row)
 		return byName
 	})
 	for _, d := range l.policy.Deny {
-		byName, byPurpose := judge.Lists(l.registry, d.Crawlers, row)
+		byName, byPurpose := judge.Lists(l.registry, d.Values, row)
 		cv.byPurpose = cv.byPurpose || byPurpose
 		if byName {
 			cv.named.addDeny(d)
@@ -128,10 +132,10 @@ func (l *Lines) cover(row *crawler.Crawler) (cv cover) {
 	return cv
 }
 
-// addDeny adds a Deny. It removes each `*` at the end of a path: a rule applies
+// addDeny adds a `deny`. It removes each `*` at the end of a path: a rule applies
 // to all paths that start with its path, and parsers that do not support `*`
 // would not match it.
-func (t *terms) addDeny(d Deny) {
+func (t *terms) addDeny(d Statement) {
 	isWhole := len(d.Paths) == 0 && !t.all
 	if isWhole || !t.any() {
 		t.all, t.line = t.all || isWhole, d.Line

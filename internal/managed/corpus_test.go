@@ -16,16 +16,16 @@ import (
 
 // corpusPolicies are the policies that each real file is merged with.
 var corpusPolicies = map[string]Policy{
-	"no-training": {Presets: []Preset{{Name: "no-training"}}},
-	"no-ai":       {Presets: []Preset{{Name: "no-ai"}}, License: []License{{URL: "https://example.com/rsl.xml"}}},
-	"paths": {Deny: []Deny{
-		{Crawlers: []string{"seo", "archive"}, Paths: []string{"/archive/*", "/*.pdf$"}},
-		{Crawlers: []string{"Googlebot"}, Paths: []string{"/drafts/"}},
+	"no-training": {Presets: []Statement{{Values: []string{"no-training"}}}},
+	"no-ai":       {Presets: []Statement{{Values: []string{"no-ai"}}}, License: []Statement{{Values: []string{"https://example.com/rsl.xml"}}}},
+	"paths": {Deny: []Statement{
+		{Values: []string{"seo", "archive"}, Paths: []string{"/archive/*", "/*.pdf$"}},
+		{Values: []string{"Googlebot"}, Paths: []string{"/drafts/"}},
 	}},
-	"names": {Deny: []Deny{{Crawlers: []string{
+	"names": {Deny: []Statement{{Values: []string{
 		"Googlebot", "bingbot", "YandexBot", "Baiduspider", "ia_archiver", "wget", "MJ12bot", "Slurp",
 	}}}},
-	"signals": {Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
+	"signals": {Signal: []Statement{{Values: []string{"search=yes"}}, {Values: []string{"ai-train=no"}}}},
 }
 
 // realFiles returns the files of the corpus, the examples of the linter, and a few own ones.

@@ -49,11 +49,11 @@ Crawl-delay: 10
 func policy() *managed.Policy {
 	return &managed.Policy{
 		File: "Caddyfile",
-		Deny: []managed.Deny{
-			{Crawlers: []string{"ai-training"}, Line: 21},
-			{Crawlers: []string{"seo"}, Paths: []string{"/archive/"}, Line: 22},
+		Deny: []managed.Statement{
+			{Values: []string{"ai-training"}, Line: 21},
+			{Values: []string{"seo"}, Paths: []string{"/archive/"}, Line: 22},
 		},
-		Hidden: []managed.Hidden{{Path: "/backup/*", Line: 24}, {Path: "*.sql$", Line: 25}},
+		Hidden: []managed.Statement{{Paths: []string{"/backup/*"}, Line: 24}, {Paths: []string{"*.sql$"}, Line: 25}},
 	}
 }
 

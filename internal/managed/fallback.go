@@ -73,10 +73,10 @@ func (m *merger) finish() {
 		}
 		s.add(g.entries...)
 	}
-	for _, l := range m.policy.License {
-		if !slices.ContainsFunc(m.file.Licenses(), func(o robots.License) bool { return o.URL == l.URL }) {
+	for url, line := range values(m.policy.License) {
+		if !slices.ContainsFunc(m.file.Licenses(), func(o robots.License) bool { return o.URL == url }) {
 			s.add(entry{})
-			s.add(entry{text: "License: " + l.URL, origin: origin{Layer, l.Line}})
+			s.add(entry{text: "License: " + url, origin: origin{Layer, line}})
 		}
 	}
 	s.add(entry{text: endMarker})

@@ -14,7 +14,7 @@ var fuzzPolicies = []Policy{
 	denyPath("seo", "/archive/*"),
 	denyPath("Teacher", "/*.pdf$"),
 	denyPath("SeekBot", "/"),
-	{Signal: []Preference{{Key: "ai-train", Value: "no"}}, License: []License{{URL: "https://example.com/l"}}},
+	{Signal: []Statement{{Values: []string{"ai-train=no"}}}, License: []Statement{{Values: []string{"https://example.com/l"}}}},
 }
 
 // For every site's file, Merge does not panic, the merged file is not larger

@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -101,21 +102,17 @@ func (b *body) preferences(g *robots.Group, p *Policy) {
 	for _, u := range g.ContentUsage() {
 		b.add("Content-Usage: "+u.Value, judge.FileLayer, u.Line)
 	}
-	add := slices.DeleteFunc(slices.Clone(p.Signal), func(w Preference) bool {
-		return slices.ContainsFunc(have, func(h robots.Preference) bool { return strings.EqualFold(h.Key, w.Key) })
-	})
+	var add []string
+	from := 0
+	for text, line := range values(p.Signal) {
+		key, _, _ := strings.Cut(text, "=")
+		if !slices.ContainsFunc(have, func(h robots.Preference) bool { return strings.EqualFold(h.Key, key) }) {
+			add, from = append(add, text), cmp.Or(from, line)
+		}
+	}
 	if len(add) > 0 {
-		b.add("Content-Signal: "+join(add), Layer, add[0].Line)
+		b.add("Content-Signal: "+strings.Join(add, ", "), Layer, from)
 	}
-}
-
-// join returns preferences as the value of a line or header field.
-func join(list []Preference) string {
-	words := make([]string, len(list))
-	for i, p := range list {
-		words[i] = p.Key + "=" + p.Value
-	}
-	return strings.Join(words, ", ")
 }
 
 // mayCrawl reports whether a group lets its crawlers fetch anything: it does

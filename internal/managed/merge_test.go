@@ -66,10 +66,10 @@ func section(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-func deny(crawlers ...string) Policy { return Policy{Deny: []Deny{{Crawlers: crawlers, Line: 7}}} }
+func deny(crawlers ...string) Policy { return Policy{Deny: []Statement{{Values: crawlers, Line: 7}}} }
 
 func denyPath(crawler, path string) Policy {
-	return Policy{Deny: []Deny{{Crawlers: []string{crawler}, Paths: []string{path}, Line: 7}}}
+	return Policy{Deny: []Statement{{Values: []string{crawler}, Paths: []string{path}, Line: 7}}}
 }
 
 func TestMerge(t *testing.T) {
@@ -171,31 +171,31 @@ func TestMerge(t *testing.T) {
 			policy: deny("monitor"), site: star, want: "",
 		},
 		"exception": {
-			policy: Policy{Deny: []Deny{{Crawlers: []string{"ai-training", "ai-data"}}}, Allow: []Allow{{Crawlers: []string{"Gatherer", "OlderBot"}}}},
+			policy: Policy{Deny: []Statement{{Values: []string{"ai-training", "ai-data"}}}, Allow: []Statement{{Values: []string{"Gatherer", "OlderBot"}}}},
 			want:   "User-agent: Teacher\nUser-agent: Control\nDisallow: /",
 		},
 		"signals in every group that may crawl": {
-			policy: Policy{Deny: []Deny{{Crawlers: []string{"ai-data"}}}, Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
+			policy: Policy{Deny: []Statement{{Values: []string{"ai-data"}}}, Signal: []Statement{{Values: []string{"search=yes"}}, {Values: []string{"ai-train=no"}}}},
 			site:   star + "\nUser-agent: Linkster\nDisallow: /\n\nUser-agent: Rankster\nAllow: /r\nDisallow: /\n",
 			want: "User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /private/\nAllow: /private/open/\nCrawl-delay: 5\n" +
 				"User-agent: Rankster\nContent-Signal: search=yes, ai-train=no\nAllow: /r\nDisallow: /\n" +
 				"User-agent: Gatherer\nDisallow: /",
 		},
 		"signals in a group with limits": {
-			policy: Policy{Signal: []Preference{{Key: "search", Value: "yes"}}}, site: "User-agent: *\nRequest-rate: 1/10\nVisit-time: 0400-0845\nDisallow: /p\n",
+			policy: Policy{Signal: []Statement{{Values: []string{"search=yes"}}}}, site: "User-agent: *\nRequest-rate: 1/10\nVisit-time: 0400-0845\nDisallow: /p\n",
 			want: "User-agent: *\nContent-Signal: search=yes\nDisallow: /p\nRequest-rate: 1/10s\nVisit-time: 0400-0845",
 		},
 		"signals without a group in the file": {
-			policy: Policy{Signal: []Preference{{Key: "ai-train", Value: "no"}}},
+			policy: Policy{Signal: []Statement{{Values: []string{"ai-train=no"}}}},
 			want:   "User-agent: *\nContent-Signal: ai-train=no\nDisallow:",
 		},
 		"signal with another value in the file": {
-			policy: Policy{Signal: []Preference{{Key: "search", Value: "yes"}, {Key: "ai-train", Value: "no"}}},
+			policy: Policy{Signal: []Statement{{Values: []string{"search=yes"}}, {Values: []string{"ai-train=no"}}}},
 			site:   "User-agent: *\nContent-Signal: ai-train=yes\nDisallow: /p\n",
 			want:   "User-agent: *\nContent-Signal: ai-train=yes\nContent-Signal: search=yes\nDisallow: /p",
 		},
 		"licence": {
-			policy: Policy{License: []License{{URL: "https://example.com/rsl.xml"}}}, site: star, want: "License: https://example.com/rsl.xml",
+			policy: Policy{License: []Statement{{Values: []string{"https://example.com/rsl.xml"}}}}, site: star, want: "License: https://example.com/rsl.xml",
 		},
 		"file ends with an open group": {
 			policy: deny("ai-data"), site: star + "\nUser-agent: Linkster\nCrawl-delay: 7\n",
@@ -295,8 +295,8 @@ func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 }
 
 func TestOrigin(t *testing.T) {
-	p := Policy{Deny: []Deny{{Crawlers: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}},
-		Signal: []Preference{{Key: "search", Value: "yes", Line: 14}}, License: []License{{URL: "https://example.com/l", Line: 15}}}
+	p := Policy{Deny: []Statement{{Values: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}},
+		Signal: []Statement{{Values: []string{"search=yes"}, Line: 14}}, License: []Statement{{Values: []string{"https://example.com/l"}, Line: 15}}}
 	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\nCrawl-delay: 4\n"), new(judge.Settings))
 	if err != nil {
 		t.Fatal(err)

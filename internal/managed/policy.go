@@ -1,10 +1,12 @@
 package managed
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Policy has the rules of the site's operator for crawlers, by purpose or by
@@ -17,104 +19,57 @@ type Policy struct {
 	File string `json:"file,omitempty"`
 
 	// `no-training` or `no-ai`.
-	Presets []Preset `json:"presets,omitempty"`
+	Presets []Statement `json:"presets,omitempty"`
 
 	// Crawlers that are denied the whole site, or some of its paths. A purpose leaves out
 	// search engines, and crawlers with a group of their own in the site's file. A name
 	// replaces the crawler's group, whose lines stay as comments. With paths, the site's rules
 	// for the crawler stay, and a longer `Allow` of theirs wins.
-	Deny []Deny `json:"deny,omitempty"`
+	Deny []Statement `json:"deny,omitempty"`
 
 	// Crawlers that a `deny` of their purpose does not apply to. No `Allow` is published.
-	Allow []Allow `json:"allow,omitempty"`
+	Allow []Statement `json:"allow,omitempty"`
 
 	// Content-Signal preferences (contentsignals.org), such as `ai-train=no`, in every group
 	// that may crawl. Keys: `search`, `ai-input` and `ai-train`, with `yes` or `no`; `use`,
 	// with `immediate`, `reference` or `full`.
-	Signal []Preference `json:"signal,omitempty"`
+	Signal []Statement `json:"signal,omitempty"`
 
 	// Content-Usage preferences (IETF AIPREF), sent as a header. Keys: `train-ai` and
 	// `search`, with `y` or `n`.
-	Usage []Preference `json:"usage,omitempty"`
+	Usage []Statement `json:"usage,omitempty"`
 
 	// URLs of licences (Really Simple Licensing).
-	License []License `json:"license,omitempty"`
+	License []Statement `json:"license,omitempty"`
 
 	// Paths that are denied to all crawlers and published nowhere.
-	Hidden []Hidden `json:"hidden,omitempty"`
+	Hidden []Statement `json:"hidden,omitempty"`
 }
 
-// Preset is a predefined set of statements. `no-training` denies the purposes
-// ai-training and ai-data, and adds the Content-Signal preference ai-train=no and
-// the Content-Usage preference train-ai=n, as a header. `no-ai` also denies ai-search, ai-user
-// and ai-agent, and also adds ai-input=no. An Allow makes exceptions to a preset
-// too.
-type Preset struct {
-	// `no-training` or `no-ai`.
-	Name string `json:"name"`
+// Statement is a line of a policy.
+type Statement struct {
+	// Names of presets, purposes or crawlers, preferences such as `ai-train=no`, or URLs.
+	Values []string `json:"values,omitempty"`
 
-	// The line of the configuration that has this statement.
-	Line int `json:"line,omitempty"`
-}
-
-// Deny denies crawlers the whole site, or some of its paths.
-type Deny struct {
-	// Purposes and names of crawlers in the registry. If a crawler has its own
-	// group in the site's robots.txt, a statement with its purpose changes
-	// nothing for it. A statement with its name replaces that group: with
-	// `paths`, the new group has these paths and also the rules of the old
-	// group.
-	Crawlers []string `json:"crawlers"`
-
-	// The paths, in robots.txt syntax, of at most 2048 octets each. Default:
-	// the whole site.
+	// Paths, in robots.txt syntax, of at most 2048 octets each; only of `deny` and `hidden`.
+	// Default: the whole site.
 	Paths []string `json:"paths,omitempty"`
 
 	// The line of the configuration that has this statement.
 	Line int `json:"line,omitempty"`
 }
 
-// Allow makes exceptions to a `deny` of a purpose, also to those of a preset. It
-// publishes nothing: the rules of the site's own file apply to these crawlers. It
-// is an error if a `deny` also names such a crawler, or if none denies its
-// purpose.
-type Allow struct {
-	// Names of crawlers in the registry.
-	Crawlers []string `json:"crawlers"`
-
-	// The line of the configuration that has this statement.
-	Line int `json:"line,omitempty"`
-}
-
-// Preference is a key and its value, such as `ai-train=no`.
-type Preference struct {
-	// The key, such as `ai-train`. Unknown keys are allowed, unless they look
-	// like a misspelt known one.
-	Key string `json:"key"`
-
-	// Its value, such as `no`.
-	Value string `json:"value"`
-
-	// The line of the configuration that has this statement.
-	Line int `json:"line,omitempty"`
-}
-
-// License is the address of a licence for the site's content.
-type License struct {
-	// An absolute http or https URL.
-	URL string `json:"url"`
-
-	// The line of the configuration that has this statement.
-	Line int `json:"line,omitempty"`
-}
-
-// Hidden is a path that is denied to all crawlers and published nowhere.
-type Hidden struct {
-	// The path, in robots.txt syntax.
-	Path string `json:"path"`
-
-	// The line of the configuration that has this statement.
-	Line int `json:"line,omitempty"`
+// values returns the values of statements, with their lines.
+func values(list []Statement) iter.Seq2[string, int] {
+	return func(yield func(string, int) bool) {
+		for _, s := range list {
+			for _, v := range s.Values {
+				if !yield(v, s.Line) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Publishes reports whether the policy has a statement that adds lines to
@@ -123,12 +78,8 @@ func (p *Policy) Publishes() bool {
 	return len(p.Presets)+len(p.Deny)+len(p.Signal)+len(p.License) > 0
 }
 
-// preset holds the statements of a Preset.
-type preset struct {
-	deny   []crawler.Purpose
-	signal []Preference
-	usage  []Preference
-}
+// preset holds the values of statements: purposes, and preferences.
+type preset struct{ deny, signal, usage []string }
 
 // Sources about Google-Extended and AI Overviews: "Google's common crawlers"
 // and "AI features and your website" in Google's documentation. Source about
@@ -136,14 +87,14 @@ type preset struct {
 // content in Bing Chat" in Bing's webmaster blog.
 var presets = map[string]preset{
 	"no-training": {
-		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData},
-		signal: []Preference{{Key: "ai-train", Value: "no"}},
-		usage:  []Preference{{Key: "train-ai", Value: "n"}},
+		deny:   words.Strings([]crawler.Purpose{crawler.AITraining, crawler.AIData}),
+		signal: []string{"ai-train=no"},
+		usage:  []string{"train-ai=n"},
 	},
 	"no-ai": {
-		deny:   []crawler.Purpose{crawler.AITraining, crawler.AIData, crawler.AISearch, crawler.AIUser, crawler.AIAgent},
-		signal: []Preference{{Key: "ai-train", Value: "no"}, {Key: "ai-input", Value: "no"}},
-		usage:  []Preference{{Key: "train-ai", Value: "n"}},
+		deny:   words.Strings([]crawler.Purpose{crawler.AITraining, crawler.AIData, crawler.AISearch, crawler.AIUser, crawler.AIAgent}),
+		signal: []string{"ai-train=no", "ai-input=no"},
+		usage:  []string{"train-ai=n"},
 	},
 }
 
@@ -162,32 +113,24 @@ var BeyondPresets = []string{
 // PresetNames returns the names of the presets, sorted.
 func PresetNames() []string { return slices.Sorted(maps.Keys(presets)) }
 
-// expand returns the policy with each preset replaced by its statements. It skips unknown
-// presets.
+// expand returns the policy with each preset replaced by its statements, without those that
+// the policy has. It skips unknown presets.
 func (p *Policy) expand() Policy {
 	all := *p
 	all.Presets = nil
-	all.Deny = slices.Clone(p.Deny)
-	for _, named := range p.Presets {
-		set := presets[named.Name]
-		for _, purpose := range set.deny {
-			whole := func(d Deny) bool { return len(d.Paths) == 0 && slices.Contains(d.Crawlers, string(purpose)) }
-			if !slices.ContainsFunc(all.Deny, whole) {
-				all.Deny = append(all.Deny, Deny{Crawlers: []string{string(purpose)}, Line: named.Line})
-			}
-		}
-		all.Signal, all.Usage = withPreferences(all.Signal, set.signal, named.Line), withPreferences(all.Usage, set.usage, named.Line)
+	for name, line := range values(p.Presets) {
+		set := presets[name]
+		all.Deny, all.Signal, all.Usage = with(all.Deny, set.deny, line), with(all.Signal, set.signal, line), with(all.Usage, set.usage, line)
 	}
 	return all
 }
 
-// withPreferences returns a list with those of a preset that it does not have.
-func withPreferences(list, preset []Preference, line int) []Preference {
+// with returns a list with those values of a preset that no statement about the whole site has.
+func with(list []Statement, preset []string, line int) []Statement {
 	list = slices.Clone(list)
-	for _, s := range preset {
-		if !slices.ContainsFunc(list, func(o Preference) bool { return o.Key == s.Key && o.Value == s.Value }) {
-			s.Line = line
-			list = append(list, s)
+	for _, v := range preset {
+		if !slices.ContainsFunc(list, func(s Statement) bool { return len(s.Paths) == 0 && slices.Contains(s.Values, v) }) {
+			list = append(list, Statement{Values: []string{v}, Line: line})
 		}
 	}
 	return list

@@ -38,13 +38,9 @@ func presetTable(*testing.T) string {
 	for _, name := range []string{"no-training", "no-ai"} {
 		p, denies, adds := presets[name], []string{}, []string{}
 		for _, purpose := range p.deny {
-			denies = append(denies, "`"+string(purpose)+"`")
+			denies = append(denies, "`"+purpose+"`")
 		}
-		for i, list := range [][]Preference{p.signal, p.usage} {
-			var values []string
-			for _, v := range list {
-				values = append(values, v.Key+"="+v.Value)
-			}
+		for i, values := range [][]string{p.signal, p.usage} {
 			adds = append(adds, "`"+[]string{preference.ContentSignal, preference.ContentUsage}[i]+": "+strings.Join(values, ", ")+"`"+[]string{"", " as a header"}[i])
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, strings.Join(denies, ", "), strings.Join(adds, ", "))

@@ -141,7 +141,7 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		{"no robots.txt", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusNotFound }, all},
 		{"robots.txt is an error", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusInternalServerError }, all},
 		{"a policy", log, ownFile, func(in *Input) {
-			in.Options.Sites[0].Rules.Edit = (&managed.Policy{Deny: []managed.Deny{{Crawlers: []string{"Bytespider"}}}}).Additions
+			in.Options.Sites[0].Rules.Edit = (&managed.Policy{Deny: []managed.Statement{{Values: []string{"Bytespider"}}}}).Additions
 		}, "limit"},
 		{"limits", log, ownFile, func(in *Input) {
 			for i := range limits.Max {
