@@ -36,7 +36,6 @@ type Checker interface {
 // claims are the claims of the log that are looked up with published lists and DNS.
 type claims struct {
 	origins map[claimant]claimOrigin
-	list    []claimant
 	dropped int64        // claims that were not looked up
 	failed  atomic.Int64 // failed lookups
 	worked  atomic.Bool  // a lookup succeeded
@@ -68,12 +67,11 @@ func (c *claims) add(s *site, r *judge.Request, row *crawler.Crawler) {
 	if _, ok := c.origins[key]; ok || err != nil {
 		return
 	}
-	if len(c.list) >= maxClaims {
+	if len(c.origins) >= maxClaims {
 		c.dropped++
 		return
 	}
 	c.origins[key] = claimOrigin{s.Rules.Verification.Checker.(Checker), r.Origin.Host, r.Time}
-	c.list = append(c.list, key)
 }
 
 // learnClaims reads the logs before anything is judged and looks up all their claims,
@@ -112,14 +110,14 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 	defer cancel()
 	c := a.claims
 	running := background.AtMost(lookupsAtOnce)
-	for i, key := range c.list {
+	for key, where := range c.origins {
 		givenUp := !c.worked.Load() && c.failed.Load() >= givenUpAfter
 		if givenUp || limited.Err() != nil {
-			c.dropped += int64(len(c.list) - i)
-			break
+			c.dropped++
+			continue
 		}
 		running.Go("audit: a lookup", func() {
-			if c.origins[key].checker.LookUp(limited, key.row, key.addr) {
+			if where.checker.LookUp(limited, key.row, key.addr) {
 				c.worked.Store(true)
 			} else {
 				c.failed.Add(1)
@@ -129,8 +127,7 @@ func (a *auditor) lookUpAll(ctx context.Context) error {
 	running.Wait()
 	// Check all claims once, so that a verified address counts as a proof that the site
 	// sees the real addresses of clients, from the first line of the log on.
-	for _, key := range c.list {
-		where := c.origins[key]
+	for key, where := range c.origins {
 		proof := where.checker.Proof(where.host, false)
 		where.checker.Address(key.row, claim.Client{Addr: key.addr, Proof: proof}, where.at)
 	}

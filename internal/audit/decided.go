@@ -96,8 +96,8 @@ func (a *auditor) decidedSummary(r *Report) string {
 }
 
 // decisionTable returns the decisions that refused requests.
-func (d *Decided) decisionTable(most int) *table {
-	t := newTable(most, "By whom and which line", ">requests", "action", "crawler", "class", "host", "reason", "line", "version", "first", "last")
+func (d *Decided) decisionTable(most int) *listing {
+	t := newListing(most, "By whom and which line", ">requests", "action", "crawler", "class", "host", "reason", "line", "version", "first", "last")
 	for _, row := range d.Decisions {
 		t.add(row.Requests, row.Action, named(row.Crawler), row.Class, row.Host, row.Reason, row.Place(), row.Version, row.First, row.Last)
 	}
@@ -105,8 +105,8 @@ func (d *Decided) decisionTable(most int) *table {
 }
 
 // shownTable returns requests with the decisions on them.
-func (r *Report) shownTable(most int) *table {
-	t := newTable(most, "Requests", "time", "client", "request", ">status", "action", "crawler", "reason", "line", "version", "log")
+func (r *Report) shownTable(most int) *listing {
+	t := newListing(most, "Requests", "time", "client", "request", ">status", "action", "crawler", "reason", "line", "version", "log")
 	for i := range r.Shown {
 		q := &r.Shown[i]
 		d := q.Robots

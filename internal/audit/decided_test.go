@@ -19,15 +19,6 @@ func examples(host, target string, n, step int) string {
 	return b.String()
 }
 
-// A line that is in the groups of several tokens is one line.
-func TestGroupsOfALine(t *testing.T) {
-	log := memory("access.log", []byte(examples("a.test", "/", 9, 60)))
-	r := mustRun(t, Options{Files: []logfile.File{log}, Sites: oneSite("User-agent: GPTBot\nDisallow: /a\n\nUser-agent: GPTBot\nUser-agent: GPT\nDisallow: /b\n")})
-	if got := ruleOf(t, r, 6).Group; got != "GPTBot, GPT" {
-		t.Errorf("group %q of a line", got)
-	}
-}
-
 // Each limit of the pace counts the requests that it applied to, and the one that throttled
 // those that it did.
 func TestLimitThatDecided(t *testing.T) {

@@ -99,7 +99,7 @@ func crawlerOf(t testing.TB, r *Report, name string) *Crawler {
 // ruleOf returns the rule at a line of robots.txt.
 func ruleOf(t testing.TB, r *Report, line int) *Line {
 	t.Helper()
-	for _, rule := range r.RobotsLines {
+	for _, rule := range r.Sources[0].Lines {
 		if rule.TextLine == line {
 			return rule
 		}

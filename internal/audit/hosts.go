@@ -122,22 +122,14 @@ func siteOf(sites []*site, host string) *site {
 		}
 	}
 	_, parent, _ := strings.Cut(host, ".")
-	best, rank := sites[len(sites)-1], 0
-	for _, s := range sites[:len(sites)-1] {
-		fit := 0
-		switch {
-		case len(s.Hosts) == 0:
-			fit = 1
-		case words.ContainsFold(s.Hosts, host):
-			fit = 3
-		case parent != "" && words.ContainsFold(s.Hosts, "*."+parent):
-			fit = 2
-		}
-		if fit > rank {
-			best, rank = s, fit
+	named := sites[:len(sites)-1]
+	for _, name := range []string{host, "*." + parent, ""} {
+		i := slices.IndexFunc(named, func(s *site) bool { return words.ContainsFold(s.Hosts, name) || name == "" && len(s.Hosts) == 0 })
+		if i >= 0 {
+			return named[i]
 		}
 	}
-	return best
+	return sites[len(sites)-1]
 }
 
 // report returns the hosts with the most requests, and one row for the others.

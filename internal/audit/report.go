@@ -58,9 +58,6 @@ type Report struct {
 	// Sources are the robots.txt files that requests were judged by, ordered by site
 	// and time. It is empty if no robots.txt is known.
 	Sources []*Source `json:"sources"`
-	// RobotsLines are the lines of Sources that allow, disallow or limit the pace, also
-	// those that never applied. They are ordered by Source, Layer and Line.
-	RobotsLines []*Line `json:"robots_lines"`
 	// Hosts is ordered by Requests, most first. It is empty if the log has no hosts.
 	Hosts []*Host `json:"hosts"`
 
@@ -208,7 +205,7 @@ type Suggestion struct {
 // report returns the report of the audit.
 func (a *auditor) report() (*Report, error) {
 	r := &a.result
-	r.Sources, r.RobotsLines, r.Suggestions, r.Masked = []*Source{}, []*Line{}, []Suggestion{}, !a.options.Full
+	r.Sources, r.Suggestions, r.Masked = []*Source{}, []Suggestion{}, !a.options.Full
 	r.Strangers.Paths, r.Costs.Patterns, r.WouldHave.Reasons = []StrangerPath{}, []cost.Row{}, []Count{}
 	r.Verified = slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
 	a.inputs.report(r)
@@ -231,10 +228,10 @@ func (a *auditor) report() (*Report, error) {
 		r.Costs.addLone(r.Strangers.Paths)
 	}
 	r.Hosts = a.hosts.report()
-	for i, s := range r.Sources {
+	for _, s := range r.Sources {
 		s.report()
 		if a.decided == nil {
-			r.RobotsLines = append(r.RobotsLines, s.lines(i, a.rows)...)
+			s.setLines(a.rows)
 		}
 	}
 	if a.against != nil {

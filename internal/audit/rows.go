@@ -9,6 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -30,10 +31,7 @@ type rowKey struct {
 	client  *Crawler
 	source  *Source       // nil if no robots.txt is known
 	group   *robots.Group // that applies
-	layer   judge.Layer   // of line
-	line    int           // that decided, in its file
-	rule    int           // the Allow or Disallow line that decided, in Source.Text
-	limit   string        // the text of a line of a limit, which the line of the limit stands for
+	lineKey               // of the line that decided
 	action  judge.Action
 	reason  judge.Reason
 	claim   claim.State
@@ -72,13 +70,13 @@ func (r rows) count(key rowKey, rest func(rowKey) rowKey, v *Judged) *Row {
 // rowKey returns the key of the request's row.
 func (v *Judged) rowKey() rowKey {
 	d := v.now()
-	key := rowKey{host: v.host, client: v.crawler, source: d.source, group: d.Group, layer: d.Layer, line: d.Line, action: d.Action, reason: d.Reason,
-		claim: d.Claim.State, paced: d.Limits != nil && v.timed, browser: d.Action != judge.Pass && v.isBrowser()}
+	key := rowKey{host: v.host, client: v.crawler, source: d.source, group: d.Group, lineKey: lineKey{layer: d.Layer, line: d.Line}, action: d.Action,
+		reason: d.Reason, claim: d.Claim.State, paced: d.Limits != nil && v.timed, browser: d.Action != judge.Pass && v.isBrowser()}
 	switch {
 	case d.Reason == limits.Reason:
 		key.limit = d.RuleText()
-	case d.Action != judge.Throttle:
-		key.rule = d.Rule.Line
+	case d.Action != judge.Throttle && d.Layer != managed.HiddenLayer:
+		key.text = d.Rule.Line
 	}
 	return key
 }

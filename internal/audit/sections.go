@@ -20,18 +20,18 @@ import (
 // have rows.
 const linesPerRow = 5
 
-// table is a section with at most so many rows.
-type table struct {
+// listing is a section with at most so many rows.
+type listing struct {
 	section.Section
 	shown []bool // the columns; others are left out
 	most  int
 	left  int // rows that are left out
 }
 
-// newTable returns a table without rows. > before a head is for numbers, and "" in place of
+// newListing returns a listing without rows. > before a head is for numbers, and "" in place of
 // one leaves out the column.
-func newTable(most int, title string, heads ...string) *table {
-	t := &table{most: most}
+func newListing(most int, title string, heads ...string) *listing {
+	t := &listing{most: most}
 	t.Title = title
 	for _, head := range heads {
 		name, isNumber := strings.CutPrefix(head, ">")
@@ -44,7 +44,7 @@ func newTable(most int, title string, heads ...string) *table {
 }
 
 // add adds a row of texts, counts and times.
-func (t *table) add(cells ...any) {
+func (t *listing) add(cells ...any) {
 	if len(t.Rows) == t.most {
 		t.left++
 		return
@@ -71,7 +71,7 @@ func (t *table) add(cells ...any) {
 }
 
 // note adds a sentence below the table.
-func (t *table) note(format string, args ...any) {
+func (t *listing) note(format string, args ...any) {
 	t.Note = strings.TrimSpace(t.Note + " " + fmt.Sprintf(format, args...))
 }
 
@@ -86,13 +86,13 @@ func headIf(is bool, head string) string {
 // Sections returns the tables of the report that have rows, each with at most so many, in
 // the order in which a report shows them. Texts of strangers are not escaped.
 func (r *Report) Sections(most int) (list []section.Section) {
-	var tables []*table
+	var tables []*listing
 	if r.Decided != nil {
 		tables = append(tables, r.shownTable(most), r.decisionTable(most))
 	} else {
 		tables = append(tables, r.crawlerTable(most), r.costTable(most))
-		for i := range r.Sources {
-			tables = append(tables, r.sourceTable(i, most))
+		for _, s := range r.Sources {
+			tables = append(tables, s.table(most))
 		}
 		tables = append(tables, r.readTable(most), r.exampleTable(most), r.hostTable(most), r.peopleTable(most))
 	}
@@ -121,9 +121,9 @@ func (c *Crawler) Label() string {
 // named returns the name of a client, in words for one without.
 func named(name string) string { return cmp.Or(name, "(no User-Agent)") }
 
-func (r *Report) crawlerTable(most int) *table {
+func (r *Report) crawlerTable(most int) *listing {
 	verified := func(head string) string { return headIf(r.Verified, head) }
-	t := newTable(most, "Robots", "name", "class", "purpose", ">requests", ">octets", headIf(r.Costs.All.Seconds > 0, ">time"), ">denied", ">throttled",
+	t := newListing(most, "Robots", "name", "class", "purpose", ">requests", ">octets", headIf(r.Costs.All.Seconds > 0, ">time"), ">denied", ">throttled",
 		">worst half hour", ">robots.txt", ">addresses", verified(">verified"), verified(">of these refused"), verified(">impostor"))
 	for _, c := range r.Crawlers {
 		t.add(c.Label(), c.Class, strings.Join(c.Purposes, ", "), c.Requests, words.Octets(c.Octets), words.Seconds(c.Seconds), c.Denied, c.Throttled,
@@ -135,7 +135,7 @@ func (r *Report) crawlerTable(most int) *table {
 	return t
 }
 
-func (r *Report) costTable(most int) *table {
+func (r *Report) costTable(most int) *listing {
 	costs := &r.Costs
 	timed := costs.All.Seconds > 0
 	title := fmt.Sprintf("Costs: robots have %.0f %% of the requests, %.0f %% of the octets", percent(costs.Robots.Requests, costs.All.Requests),
@@ -146,7 +146,7 @@ func (r *Report) costTable(most int) *table {
 	if costs.Lone.Requests > 0 {
 		title += fmt.Sprintf("; lone addresses %.0f %%", 100*costs.Lone.Share(costs.All))
 	}
-	t := newTable(most, title, "path", ">requests", ">octets", headIf(timed, ">time"), "robots")
+	t := newListing(most, title, "path", ">requests", ">octets", headIf(timed, ">time"), "robots")
 	for _, p := range costs.Patterns {
 		clients := words.Map(p.Clients, func(c cost.Client) string { return named(c.Name) + " " + words.Count(c.Requests) })
 		t.add(p.Pattern, p.Requests, words.Octets(p.Octets), words.Seconds(p.Seconds), words.List(clients, 3))
@@ -157,10 +157,9 @@ func (r *Report) costTable(most int) *table {
 	return t
 }
 
-// sourceTable returns a robots.txt as its source, with counts at its lines, and the lines
+// table returns a robots.txt as its source, with counts at its lines, and the lines
 // of the configuration that are not in its text.
-func (r *Report) sourceTable(source, most int) *table {
-	s := r.Sources[source]
+func (s *Source) table(most int) *listing {
 	title := "Rules of " + s.Name
 	if len(s.Hosts) > 0 {
 		title += " for " + words.List(s.Hosts, 3)
@@ -168,26 +167,17 @@ func (r *Report) sourceTable(source, most int) *table {
 	if s.From != nil {
 		title += " from " + s.From.UTC().Format("2006-01-02 15:04")
 	}
-	t := newTable(most*linesPerRow, fmt.Sprintf("%s: %s", title, requests(s.Requests)), ">line", ">applied", ">refused", "text", "robots")
-	byLine := make(map[int]*Line)
-	var others []*Line
-	for _, l := range r.RobotsLines {
-		switch {
-		case l.Source != source:
-		case l.TextLine > 0:
-			byLine[l.TextLine] = l
-		default:
-			others = append(others, l)
-		}
-	}
+	t := newListing(most*linesPerRow, fmt.Sprintf("%s: %s", title, requests(s.Requests)), ">line", ">applied", ">refused", "text", "robots")
+	left := s.Lines
 	for line := range robots.Parse([]byte(s.Text), robots.WithMaxSize(len(s.Text))).Lines() {
-		if l := byLine[line.Number]; l != nil {
-			t.addLine(l, line.Raw)
+		if len(left) > 0 && left[0].TextLine == line.Number {
+			t.addLine(left[0], line.Raw)
+			left = left[1:]
 		} else if strings.TrimSpace(line.Raw) != "" {
 			t.add(strconv.Itoa(line.Number), "", "", line.Raw, "")
 		}
 	}
-	for _, l := range others {
+	for _, l := range left {
 		t.addLine(l, l.Text)
 	}
 	if s.State != judge.Loaded.String() {
@@ -200,7 +190,7 @@ func (r *Report) sourceTable(source, most int) *table {
 }
 
 // addLine adds a line with its counts. Hidden paths are not shown.
-func (t *table) addLine(l *Line, text string) {
+func (t *listing) addLine(l *Line, text string) {
 	at := ""
 	if l.Line > 0 { // a policy in JSON has no lines
 		at = strconv.Itoa(l.Line)
@@ -218,8 +208,8 @@ func (t *table) addLine(l *Line, text string) {
 	t.add(at, l.Applied, l.Denied, text, whom)
 }
 
-func (r *Report) readTable(most int) *table {
-	t := newTable(most, "Reads of robots.txt", "name", ">reads", "first", "last", "answers")
+func (r *Report) readTable(most int) *listing {
+	t := newListing(most, "Reads of robots.txt", "name", ">reads", "first", "last", "answers")
 	for _, c := range r.Crawlers {
 		if c.RobotsTxtReads > 0 {
 			answers := words.Map(c.Answers, func(n Count) string { return n.Name + " × " + words.Count(n.Requests) })
@@ -229,8 +219,8 @@ func (r *Report) readTable(most int) *table {
 	return t
 }
 
-func (r *Report) exampleTable(most int) *table {
-	t := newTable(most, "Requests that would have been refused", "time", "name", "request", "reason", "by", "log")
+func (r *Report) exampleTable(most int) *listing {
+	t := newListing(most, "Requests that would have been refused", "time", "name", "request", "reason", "by", "log")
 	for _, c := range r.Crawlers {
 		for _, e := range c.Refused[:min(len(c.Refused), 2)] {
 			t.add(e.Time, c.Label(), e.Method+" "+e.Host+e.Target, e.Robots.Reason, e.Robots.Place(), e.place())
@@ -242,8 +232,8 @@ func (r *Report) exampleTable(most int) *table {
 // place returns where the request is in the logs.
 func (e *Request) place() string { return fmt.Sprintf("%s, line %d", e.Log, e.Line) }
 
-func (r *Report) hostTable(most int) *table {
-	t := newTable(most, "Hosts", "host", ">requests", ">of robots", ">octets to robots", ">refused", "robots.txt")
+func (r *Report) hostTable(most int) *listing {
+	t := newListing(most, "Hosts", "host", ">requests", ">of robots", ">octets to robots", ">refused", "robots.txt")
 	for _, h := range r.Hosts {
 		known := "known"
 		if !h.Known {
@@ -254,8 +244,8 @@ func (r *Report) hostTable(most int) *table {
 	return t
 }
 
-func (r *Report) peopleTable(most int) *table {
-	t := newTable(most, "What people use, by their User-Agents", "kind", "name", ">requests")
+func (r *Report) peopleTable(most int) *listing {
+	t := newListing(most, "What people use, by their User-Agents", "kind", "name", ">requests")
 	for _, kind := range []struct {
 		name string
 		list []Count
@@ -267,9 +257,9 @@ func (r *Report) peopleTable(most int) *table {
 	return t
 }
 
-func (a *Against) table(most int) *table {
+func (a *Against) table(most int) *listing {
 	names := slices.Compact(words.Map(a.Sources, func(s *Source) string { return s.Name }))
-	t := newTable(most, "Compared with "+cmp.Or(words.List(names, 5), "no robots.txt"), "name", "class", ">requests", "now", "before", "example")
+	t := newListing(most, "Compared with "+cmp.Or(words.List(names, 5), "no robots.txt"), "name", "class", ">requests", "now", "before", "example")
 	for _, d := range a.Differences {
 		e := &d.Example
 		example := e.Method + " " + e.Host + e.Target + "  " + e.place()
@@ -284,16 +274,16 @@ func (a *Against) table(most int) *table {
 	return t
 }
 
-func (r *Report) inputTable(most int) *table {
-	t := newTable(most, "Logs", "file", "format", ">lines", ">requests", ">unreadable", "from", "to")
+func (r *Report) inputTable(most int) *listing {
+	t := newListing(most, "Logs", "file", "format", ">lines", ">requests", ">unreadable", "from", "to")
 	for _, in := range r.Inputs {
 		t.add(in.Name, strings.Trim(in.Format+", "+in.Compression, ", "), in.Lines, in.Requests, in.Unreadable, in.Period.From, in.Period.To)
 	}
 	return t
 }
 
-func (r *Report) unreadableTable(most int) *table {
-	t := newTable(most, "Lines that could not be read", "log", "reason", headIf(!r.Masked, "text"))
+func (r *Report) unreadableTable(most int) *listing {
+	t := newListing(most, "Lines that could not be read", "log", "reason", headIf(!r.Masked, "text"))
 	for _, e := range r.UnreadableExamples {
 		t.add(fmt.Sprintf("%s, line %d", e.Input, e.LineNo), e.Reason, e.Text)
 	}

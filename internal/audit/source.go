@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,9 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
-	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -37,6 +36,9 @@ type Source struct {
 	Requests int64 `json:"requests"`
 	// Notes say which of its lines cannot be enforced.
 	Notes []string `json:"notes"`
+	// Lines are those that allow, disallow or limit the pace, also those that never applied,
+	// in the order of Text; after them those that are not in Text.
+	Lines []*Line `json:"lines"`
 
 	timeline *timeline // it is one of its sources
 	edition  *origins.History
@@ -45,7 +47,6 @@ type Source struct {
 
 // Line is a line of a robots.txt or of a policy, or a hidden rule.
 type Line struct {
-	Source int `json:"source"` // index in Report.Sources
 	// Layer is where the line comes from: site is the site's own robots.txt; policy
 	// is the policy, whose lines the operator's configuration adds to the
 	// published robots.txt; hidden is a path in the policy that is enforced
@@ -59,9 +60,6 @@ type Line struct {
 	// in that text.
 	TextLine int    `json:"text_line"`
 	Text     string `json:"text"`
-	Group    string `json:"group"` // the tokens of its group, joined by ", "
-	// Kind is allow, disallow, crawl-delay, request-rate, visit-time or limit.
-	Kind string `json:"kind"`
 	// Applied is the number of requests that it decided, by allowing or disallowing
 	// them. For a line that limits the pace, it is the number of requests to which the
 	// limit applied. For the layer limit, it is Denied.
@@ -89,7 +87,7 @@ func (t *timeline) addSources(versions []Version) {
 	slices.SortStableFunc(versions, func(a, b Version) int { return a.From.Compare(b.From) })
 	var before *origins.History
 	for i, v := range versions {
-		s := &Source{Name: v.Name, Hosts: []string{}, edition: t.replay.Edition(v.Response, v.From, before), timeline: t}
+		s := &Source{Name: v.Name, Hosts: []string{}, Lines: []*Line{}, edition: t.replay.Edition(v.Response, v.From, before), timeline: t}
 		s.inForce, before = s.edition.Current, s.edition
 		if !v.From.IsZero() {
 			s.From = &versions[i].From
@@ -101,90 +99,74 @@ func (t *timeline) addSources(versions []Version) {
 	}
 }
 
-// lines returns the lines of the file that allow, disallow or limit the pace, in order, and
+// lineKey tells the lines of a source apart.
+type lineKey struct {
+	layer judge.Layer
+	line  int    // in the file of its layer; 0 in a configuration in JSON
+	text  int    // in Source.Text; 0 if it is not there, and of the decision of a line that limits the pace
+	limit string // the text of a limit, of which a line of the configuration can have several
+}
+
+// setLines sets the lines of the file that allow, disallow or limit the pace, in order, and
 // then hidden rules and limits, with the rows that they decided or applied to.
-func (s *Source) lines(index int, all rows) (list []*Line) {
-	paces := make(map[*robots.Group][]limit)
-	byText := make(map[int]*Line)
+func (s *Source) setLines(all rows) {
+	known := make(map[lineKey]*Line)
+	of := func(key lineKey, file string, number int, text string) *Line {
+		return valueOf(&known, key, func() *Line {
+			return &Line{Layer: key.layer.String(), Line: key.line, File: file, TextLine: number, Text: text}
+		})
+	}
+	paces := make(map[*robots.Group][]*Line)
 	file := s.inForce.File()
-	add := func(number int, g *robots.Group, kind string) {
-		group := strings.Join(g.Tokens(), ", ")
-		if l := byText[number]; l != nil { // one line can be in the groups of several tokens
-			l.Group += ", " + group
-			return
-		}
+	inText := func(number int) *Line {
 		written, _ := file.Line(number)
 		layer, at := s.inForce.Origin(number)
-		byText[number] = &Line{Source: index, Layer: layer.String(), Line: at, TextLine: number, Text: strings.TrimSpace(written.Raw), Group: group, Kind: kind}
+		name := ""
 		if layer != judge.FileLayer {
-			byText[number].File = s.inForce.FileOf(layer)
+			name = s.inForce.FileOf(layer)
 		}
-		list = append(list, byText[number])
+		return of(lineKey{layer: layer, line: at, text: number}, name, number, strings.TrimSpace(written.Raw))
 	}
 	for _, g := range file.Groups() {
 		for _, r := range g.Rules() {
-			kind := "disallow"
-			if r.Allow {
-				kind = "allow"
-			}
-			add(r.Line, g, kind)
+			inText(r.Line)
 		}
-		paces[g] = s.timeline.limitsOf(g)
-		for _, l := range paces[g] {
-			add(l.line, g, l.kind)
+		for _, l := range s.timeline.limitsOf(g) {
+			paces[g] = append(paces[g], inText(l.line))
 		}
-	}
-	others := make(map[string]*Line)
-	other := func(l *Line) *Line {
-		return valueOf(&others, l.Place(), func() *Line {
-			list = append(list, l)
-			return l
-		})
 	}
 	for _, line := range s.inForce.HiddenLines() {
-		other(&Line{Source: index, Layer: managed.HiddenLayer.String(), Line: line, File: s.inForce.FileOf(managed.HiddenLayer), Kind: "disallow"})
+		of(lineKey{layer: managed.HiddenLayer, line: line}, s.inForce.FileOf(managed.HiddenLayer), 0, "")
 	}
 	for key, row := range all {
 		if key.source != s {
 			continue
 		}
-		var by *Line
-		switch {
-		case key.layer == managed.HiddenLayer:
-			by = other(&Line{Layer: key.layer.String(), Line: key.line, File: row.File})
-		case key.reason == limits.Reason:
-			by = other(&Line{Source: index, Layer: key.layer.String(), Line: key.line, File: row.File, Text: row.Rule, Kind: "limit"})
-		case key.action != judge.Throttle:
-			by = byText[key.rule]
+		by := known[key.lineKey]
+		if key.layer == managed.HiddenLayer || key.reason == limits.Reason {
+			by = of(key.lineKey, row.File, 0, row.Rule)
 		}
 		for _, l := range paces[key.group] {
-			line := byText[l.line]
-			if layer, at := s.inForce.Origin(l.line); key.action == judge.Throttle && by == nil && layer == key.layer && at == key.line {
-				by = line
+			if by == nil && key.action == judge.Throttle && l.Layer == row.Layer && l.Line == key.line {
+				by = l
 			} else if key.paced {
-				line.count(row, false)
+				l.count(row, false)
 			}
 		}
 		if by != nil {
 			by.count(row, key.action != judge.Pass)
 		}
 	}
-	slices.SortFunc(list, func(a, b *Line) int {
+	s.Lines = slices.AppendSeq(s.Lines, maps.Values(known))
+	slices.SortFunc(s.Lines, func(a, b *Line) int {
 		if (a.TextLine == 0) != (b.TextLine == 0) {
 			return b.TextLine - a.TextLine
 		}
 		return cmp.Or(a.TextLine-b.TextLine, strings.Compare(a.Layer, b.Layer), a.Line-b.Line, strings.Compare(a.Text, b.Text))
 	})
-	for _, l := range list {
+	for _, l := range s.Lines {
 		l.Crawlers = l.clients.top(maxRuleCrawlers)
 	}
-	return list
-}
-
-// Place returns where the line is, with its text. Hidden paths are not shown.
-func (l *Line) Place() string {
-	v := verdict.Verdict{Layer: l.Layer, Line: l.Line, File: l.File, Rule: mask.Shortened(l.Text)}
-	return v.Place()
 }
 
 // count counts the requests of a row.
@@ -197,20 +179,19 @@ func (l *Line) count(r *Row, refused bool) {
 // limit is a line of a group that limits the pace.
 type limit struct {
 	line int
-	kind string        // Line.Kind
 	per  time.Duration // the time over which it counts requests; 0 for a Visit-time
 }
 
 // limitsOf returns the limits of a group, first the Crawl-delay.
 func (t *timeline) limitsOf(g *robots.Group) (list []limit) {
 	if d, ok := g.CrawlDelay(); ok {
-		list = append(list, limit{d.Line, "crawl-delay", min(d.Delay, t.longest)})
+		list = append(list, limit{d.Line, min(d.Delay, t.longest)})
 	}
 	for _, r := range g.RequestRates() {
-		list = append(list, limit{r.Line, "request-rate", r.Per})
+		list = append(list, limit{r.Line, r.Per})
 	}
 	for _, v := range g.VisitTimes() {
-		list = append(list, limit{line: v.Line, kind: "visit-time"})
+		list = append(list, limit{line: v.Line})
 	}
 	return list
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/table"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -66,32 +67,12 @@ const (
 
 // visitor is what is remembered of an address at a host.
 type visitor struct {
-	key    uint64
-	seen   uint32 // second of the last request
-	pages  uint8  // at most readerPages
-	others bool   // it requested something else than pages
+	seen   int64 // when it came last
+	pages  uint8 // at most readerPages
+	others bool  // it requested something else than pages
 }
 
-// visitors is a table of four places for each key, which are a cache line: an audit has no
-// time for more.
-type visitors [maxVisitors / 4][4]visitor
-
-// of returns the visitor with a key. A new one takes the place of the oldest.
-func (t *visitors) of(key uint64) *visitor {
-	set := &t[key%uint64(len(t))]
-	oldest := &set[0]
-	for i := range set {
-		v := &set[i]
-		if v.key == key {
-			return v
-		}
-		if v.seen < oldest.seen {
-			oldest = v
-		}
-	}
-	*oldest = visitor{key: key}
-	return oldest
-}
+func (v *visitor) lastSeen() int64 { return v.seen }
 
 // stranger is a request for a page with a browser's User-Agent.
 type stranger struct {
@@ -115,7 +96,7 @@ type hostPages struct {
 
 // strangers finds the pages of lone addresses.
 type strangers struct {
-	visitors *visitors
+	visitors *table.Table[visitor]
 	waiting  []stranger // for lonelyFor, the oldest first
 	pages    int64
 	coarse   int64 // requests whose time is not exact to a second
@@ -127,7 +108,7 @@ type strangers struct {
 }
 
 func newStrangers() *strangers {
-	s := &strangers{visitors: new(visitors), hosts: make(map[*Host]*hostPages)}
+	s := &strangers{visitors: table.New[visitor](maxVisitors), hosts: make(map[*Host]*hostPages)}
 	s.settle = s.addPath
 	return s
 }
@@ -142,8 +123,11 @@ func (s *strangers) count(v *Judged, kind media.Kind, clock int64) (reads bool) 
 		return false
 	}
 	key := clientHash(e.Client) ^ v.host.hash
-	who := s.visitors.of(key)
-	who.seen = uint32(e.At / 1e9)
+	who := s.visitors.Get(key)
+	if who == nil {
+		who = s.visitors.Add(key, (*visitor).lastSeen, nil)
+	}
+	who.seen = e.At
 	switch {
 	case e.Prefetch:
 		return false
@@ -171,8 +155,8 @@ func (s *strangers) count(v *Judged, kind media.Kind, clock int64) (reads bool) 
 func (s *strangers) release(until int64) {
 	for len(s.waiting) > 0 && s.waiting[0].at <= until {
 		page := &s.waiting[0]
-		who := s.visitors.of(page.key)
-		page.lone = page.lone && who.seen != 0 && !who.others // and not forgotten
+		who := s.visitors.Get(page.key)
+		page.lone = page.lone && who != nil && !who.others // and not forgotten
 		s.settle(page)
 		s.waiting = s.waiting[1:]
 	}
@@ -338,11 +322,14 @@ type Storm struct {
 	group             *robots.Group
 	window            int64 // the number of the current one
 	addresses, others distinct
-	now               struct { // the current window
-		pages             int64
-		lone              cost.Sum
-		addresses, others distinct
-	}
+	now               stormWindow
+}
+
+// stormWindow counts the pages in one window.
+type stormWindow struct {
+	pages             int64
+	lone              cost.Sum
+	addresses, others distinct
 }
 
 // add counts a page.
@@ -368,7 +355,7 @@ func (s *Storm) end(w *Watch) {
 		s.addresses.merge(&m.addresses)
 		s.others.merge(&m.others)
 	}
-	s.now.pages, s.now.lone, s.now.addresses, s.now.others = 0, cost.Sum{}, distinct{}, distinct{}
+	s.now = stormWindow{}
 }
 
 // Storms reads the logs again, and returns a Storm for each Watch of the site with an index
