@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
@@ -56,6 +57,7 @@ func (commands) Config(name string) ([]byte, error) {
 
 // configFile is the part of a configuration that the commands read.
 type configFile struct {
+	text    []byte
 	Logging struct {
 		Logs map[string]struct {
 			Sampling any `json:"sampling"`
@@ -94,7 +96,7 @@ func handlersOf(name string) (c *configFile, list []*configHandler, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c = new(configFile)
+	c = &configFile{text: text}
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -120,11 +122,16 @@ func (commands) Sites(path string) ([]selection.Site, error) {
 	if err != nil {
 		return nil, err
 	}
+	all, err := allsites.Read(c.text)
+	if err != nil {
+		return nil, err
+	}
 	found := make([]selection.Site, len(handlers))
 	for i, h := range handlers {
 		if found[i], err = h.site(c); err != nil {
 			return nil, err
 		}
+		found[i].Routes = all
 	}
 	return found, nil
 }

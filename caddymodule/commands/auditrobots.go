@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -33,16 +31,12 @@ const (
 // addRobots reads the robots.txt of each of several sites, several at once: that of its source, of
 // its root folder, or of the address of its first host. It prints where each was found, and adds
 // warnings.
-func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites []selection.Site) error {
-	all, err := o.config.Routes()
-	if err != nil {
-		return err
-	}
+func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites []selection.Site) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), readsTime)
 	defer cancel()
 	reads, failed := background.AtMost(readsAtOnce), make([]error, len(sites))
 	for i := range sites {
-		names := o.places(all, sites, i)
+		names := o.places(sites, i)
 		if len(names) == 0 {
 			failed[i] = errors.New("the site names no host")
 			continue
@@ -78,7 +72,6 @@ func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites []
 		warn(to, "no_robots", fmt.Sprintf("The robots.txt of these hosts is not known, so requests to them are not judged: %s. %s.",
 			words.List(unknown, maxUnknown), how))
 	}
-	return nil
 }
 
 // maxUnknown is the largest number of sites that a warning lists.
@@ -86,12 +79,12 @@ const maxUnknown = 200
 
 // places returns the files and URLs that may have the robots.txt of a site: the first that can be
 // read has it. Of a site for any host, the address is that of --site or --host.
-func (o *auditOptions) places(all []allsites.Site, sites []selection.Site, i int) []string {
+func (o *auditOptions) places(sites []selection.Site, i int) []string {
 	s := &sites[i]
 	if s.Source != nil {
 		return []string{s.SourceName}
 	}
-	if root := selection.RootFile(all, s); root != "" {
+	if root := s.RootFile(); root != "" {
 		return []string{root}
 	}
 	for _, host := range slices.Concat([]string{o.config.Host}, o.hosts, s.Hosts) {
@@ -101,7 +94,7 @@ func (o *auditOptions) places(all []allsites.Site, sites []selection.Site, i int
 		}
 		names := []string{"https://" + host + "/robots.txt", "http://" + host + "/robots.txt"}
 		if name == host { // without a port
-			names = slices.Insert(names, 0, urlOf(all, s, host)+"/robots.txt")
+			names = slices.Insert(names, 0, s.URL(host)+"/robots.txt")
 		}
 		return slices.Compact(names)
 	}
@@ -135,14 +128,4 @@ func read(ctx context.Context, to *audit.Site, source origins.Source, names []st
 		first = cmp.Or(first, err)
 	}
 	return first
-}
-
-// urlOf returns the URL of a host of a site, with the scheme and port of the site's
-// server. all are the sites of the configuration.
-func urlOf(all []allsites.Site, site *selection.Site, host string) string {
-	i := slices.IndexFunc(all, func(s allsites.Site) bool { return site.ListensAt(strconv.FormatUint(uint64(s.Port), 10)) })
-	if i < 0 {
-		return new(allsites.Site).URL(host)
-	}
-	return all[i].URL(host)
 }

@@ -45,7 +45,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 		}
 		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
 		if len(o.robots) == 0 && len(o.hosts) > 0 {
-			err = o.addRobots(cmd, to, []selection.Site{{}})
+			o.addRobots(cmd, to, []selection.Site{{}})
 		}
 	}
 	to.Against = len(o.against) > 0
@@ -68,8 +68,8 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		for i := range to.Sites {
 			to.Sites[i].Robots = given
 		}
-	} else if err := o.addRobots(cmd, to, sites); err != nil {
-		return err
+	} else {
+		o.addRobots(cmd, to, sites)
 	}
 	to.Sites = append(to.Sites, others...)
 	if slices.ContainsFunc(sites, func(s selection.Site) bool { return s.Sampled }) {

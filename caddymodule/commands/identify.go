@@ -2,12 +2,10 @@ package commands
 
 import (
 	"bufio"
-	"cmp"
 	"context"
-	"fmt"
+	_ "embed"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,11 +59,14 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 		if found := o.describe(rules, ua, &id); o.json {
 			_ = enc.Encode(found) // Flush returns the error
 		} else {
-			found.write(out)
+			_ = output.Layout{}.Execute(out, identifyTemplate, nil, found)
 		}
 	}
 	return out.Flush()
 }
+
+//go:embed identify.txt
+var identifyTemplate string
 
 // oneLine replaces line breaks and TABs, which no User-Agent has, with blanks.
 var oneLine = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ")
@@ -99,7 +100,7 @@ func (o *identifyOptions) describe(rules *judge.Rules, ua string, id *crawler.Id
 func (o *identifyOptions) crawler(rules *judge.Rules, ua string, a *crawler.Agent) identifiedCrawler {
 	c := identifiedCrawler{
 		Crawler: a.Token, Class: a.Class.String(), Tokens: []string{a.Token},
-		grounds: grounds{ua[min(a.Start, len(ua)):min(a.End, len(ua))], a.Start, a.End, string(a.Reason), string(a.Reason.Strength())},
+		Text: ua[min(a.Start, len(ua)):min(a.End, len(ua))], Start: a.Start, End: a.End, Says: string(a.Reason), Strength: string(a.Reason.Strength()),
 	}
 	if row := a.Crawler; row != nil {
 		c.Crawler, c.Operator, c.Purposes, c.Tokens = row.Name, row.Operator, words.Strings(row.Purposes), row.Robots
@@ -145,71 +146,11 @@ type identifiedCrawler struct {
 	HeldTo    string   `json:"would_apply,omitempty"` // without a robots.txt
 	Group     string   `json:"group,omitempty"`       // with one
 	GroupLine int      `json:"group_line,omitempty"`
-	grounds
-}
-
-// grounds are a part of a User-Agent, its position in octets, and its meaning.
-type grounds struct {
+	// Text is a part of the User-Agent, Start and End are its position in octets, and Says is
+	// its meaning.
 	Text     string `json:"evidence"`
 	Start    int    `json:"start"`
 	End      int    `json:"end"`
 	Says     string `json:"reason"`
-	Strength string `json:"strength,omitempty"` // of a crawler: "token", "declaration" or "form"
-}
-
-// String returns the evidence as text.
-func (e grounds) String() string {
-	if e.Start == e.End {
-		return e.Says
-	}
-	return fmt.Sprintf("%q at %d-%d: %s", e.Text, e.Start, e.End, e.Says)
-}
-
-// strengths describes each strength of evidence.
-var strengths = map[string]string{
-	"token":       "token: the name of a crawler in the registry or in robots.txt",
-	"declaration": "declaration: the client says that it is a robot",
-	"form":        "form: only the form of the User-Agent",
-}
-
-// write prints the result as text. Control characters from clients are escaped.
-func (f *identified) write(w io.Writer) {
-	fmt.Fprintf(w, "%s\n", output.Visible(f.UserAgent))
-	if f.Browser != nil {
-		fmt.Fprintf(w, "    person: %s\n", output.Visible(browserWords(f.Browser)))
-	}
-	for _, c := range f.Crawlers {
-		facts := append([]string{cmp.Or(c.Crawler, "(no User-Agent)"), c.Operator}, c.Purposes...)
-		facts = slices.DeleteFunc(facts, func(s string) bool { return s == "" })
-		fmt.Fprintf(w, "    %s: %s\n", c.Class, output.Visible(strings.Join(facts, ", ")))
-		if tokens := strings.Join(c.Tokens, ", "); tokens != "" {
-			fmt.Fprintf(w, "        tokens   %s\n", output.Visible(tokens))
-		}
-		obeys := cmp.Or(c.HeldTo, "nothing")
-		if c.Group != "" {
-			obeys = fmt.Sprintf("group %s, line %d", c.Group, c.GroupLine)
-		}
-		fmt.Fprintf(w, "        obeys    %s\n", output.Visible(obeys))
-		fmt.Fprintf(w, "        reason   %v\n", c.grounds)
-		fmt.Fprintf(w, "        evidence %s\n", strengths[c.Strength])
-	}
-}
-
-// browserWords returns the browser, the operating system and the like that a
-// User-Agent names.
-func browserWords(d *browser.Description) string {
-	name := strings.TrimSpace(d.Browser + " " + d.BrowserVersion)
-	if d.Browser == browser.UnknownPart {
-		name = "unknown browser or app"
-	}
-	if d.System != browser.UnknownPart {
-		name += " on " + d.System
-	}
-	if d.Device != "" {
-		name += ", " + d.Device
-	}
-	if d.Mobile {
-		name += ", mobile"
-	}
-	return name
+	Strength string `json:"strength,omitempty"` // "token", "declaration" or "form"
 }

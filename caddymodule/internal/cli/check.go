@@ -22,7 +22,7 @@ import (
 )
 
 func checkCommand(m selection.Module) *cobra.Command {
-	o := checker{responses: make(map[string]judge.Response), rootFiles: make(map[int]string), inForce: make(map[rulesKey]*judge.Rules)}
+	o := checker{responses: make(map[string]judge.Response), said: make(map[string]bool), inForce: make(map[rulesKey]*judge.Rules)}
 	cmd := command.New("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
 		"[--client <address>] [--json] <url>...",
 		"Shows whether robots.txt allows a crawler to fetch URLs", command.Needs(1, "a URL, or a path"), o.check)
@@ -93,13 +93,13 @@ type checker struct {
 	agent, robots, dialect string
 	before, grace, client  string
 	config                 selection.Flags
-	json, noted            bool // noted: that no client sends the agent
+	json                   bool
 	rules                  judge.Settings
 
 	cmd       *cobra.Command
 	sites     []selection.Site          // of the configuration; nil without --config
 	responses map[string]judge.Response // robots.txt that were read, by file or URL
-	rootFiles map[int]string            // in the root folders of sites, by index
+	said      map[string]bool           // notes
 	inForce   map[rulesKey]*judge.Rules
 }
 
@@ -183,9 +183,8 @@ func (c *checker) decide(site *selection.Site, target string) (*checked, error) 
 	if site.Of > 1 {
 		made.Site, made.Handler, made.Handlers, made.Listen, made.Matcher = site.Name(), site.Number, site.Of, site.Server, site.Matcher
 	}
-	if row := rules.Matcher().Registry().Lookup(c.agent); row != nil && row.ControlOnly && !c.noted {
-		c.noted = true
-		fmt.Fprintf(c.cmd.ErrOrStderr(), "note: no client sends %s: it is a preference in robots.txt, and not the name of a crawler\n", row.Name)
+	if row := rules.Matcher().Registry().Lookup(c.agent); row != nil && row.ControlOnly {
+		c.note("no client sends %s: it is a preference in robots.txt, and not the name of a crawler", row.Name)
 	}
 	if wrong := verdict.UnknownToken(rules, d, c.agent); wrong != "" {
 		return made, fmt.Errorf("--agent %s", wrong)
@@ -202,9 +201,8 @@ func (c *checker) rulesFor(site *selection.Site, arg string) (*judge.Rules, erro
 		return c.rulesOf(site, c.robots)
 	}
 	if site.Source != nil {
-		if c.robots != "" && c.inForce[rulesKey{site.Index, fromSource}] == nil {
-			command.Say(c.cmd.ErrOrStderr(), "note: --robots does not replace the robots.txt that %s has for %s", input.Shown(c.config.Path),
-				site.Name())
+		if c.robots != "" {
+			c.note("--robots does not replace the robots.txt that %s has for %s", input.Shown(c.config.Path), site.Name())
 		}
 		return c.rulesOf(site, fromSource)
 	}
@@ -224,17 +222,9 @@ func (c *checker) rulesFor(site *selection.Site, arg string) (*judge.Rules, erro
 	return c.rulesOf(site, u.Scheme+"://"+u.Host+"/robots.txt")
 }
 
-// rootFile returns the robots.txt in the root folder of a site, for a path. It prints
-// its name on standard error, once.
+// rootFile returns the robots.txt in the root folder of a site, for a path.
 func (c *checker) rootFile(site *selection.Site, path string) (string, error) {
-	if file, ok := c.rootFiles[site.Index]; ok {
-		return file, nil
-	}
-	all, err := c.config.Routes()
-	if err != nil {
-		return "", err
-	}
-	file := selection.RootFile(all, site)
+	file := site.RootFile()
 	if file == "" {
 		host := "example.com"
 		if len(site.Hosts) > 0 && !strings.ContainsAny(site.Hosts[0], "*{") {
@@ -243,10 +233,17 @@ func (c *checker) rootFile(site *selection.Site, path string) (string, error) {
 		return "", fmt.Errorf("%q is only a path: write the full URL, such as https://%s/%s, to fetch robots.txt from the running site, "+
 			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
 	}
-	command.Say(c.cmd.ErrOrStderr(), "note: robots.txt is %s, in the root folder of %s; --robots can name another file", input.Shown(file),
-		site.Name())
-	c.rootFiles[site.Index] = file
+	c.note("robots.txt is %s, in the root folder of %s; --robots can name another file", input.Shown(file), site.Name())
 	return file, nil
+}
+
+// note prints a note on standard error, once.
+func (c *checker) note(format string, args ...any) {
+	text := "note: " + fmt.Sprintf(format, args...)
+	if !c.said[text] {
+		c.said[text] = true
+		command.Say(c.cmd.ErrOrStderr(), "%s", text)
+	}
 }
 
 // fromSource stands for the robots.txt of a handler's source.

@@ -64,6 +64,8 @@ type Site struct {
 	Features []statusapi.Feature
 	// Sampled says that a log of the configuration is sampled.
 	Sampled bool
+	// Routes are the sites of the configuration, also those without a robots handler.
+	Routes []allsites.Site
 
 	// Index is the number of the handler among those of the configuration, if a command
 	// has set it.
@@ -266,31 +268,17 @@ func (s *Site) ListensAt(port string) bool {
 	return slices.ContainsFunc(strings.Fields(s.Listen), func(address string) bool { return strings.HasSuffix(address, ":"+port) })
 }
 
-// Routes returns the sites of the configuration, also those without a robots handler;
-// none without --config.
-func (c *Flags) Routes() ([]allsites.Site, error) {
-	if c.Path == "" {
-		return nil, nil
-	}
-	config, err := c.Module.Config(c.Path)
-	if err != nil {
-		return nil, err
-	}
-	return allsites.Read(config)
-}
-
-// RootFile returns the path of the robots.txt that a site serves from its root
-// folder. all are the sites of the configuration. It returns "" if there is no such
-// file, or if the site has several root folders.
-func RootFile(all []allsites.Site, site *Site) string {
+// RootFile returns the path of the robots.txt that the site serves from its root
+// folder. It returns "" if there is no such file, or if the site has several root folders.
+func (s *Site) RootFile() string {
 	root := ""
-	for i := range all {
-		switch s := &all[i]; {
-		case !s.Robots || !slices.Equal(s.Hosts, site.Hosts) || s.Port != 0 && !site.ListensAt(strconv.FormatUint(uint64(s.Port), 10)):
-		case !s.Files || s.Roots != 1 || strings.Contains(s.Root, "{") || root != "" && root != s.Root:
+	for i := range s.Routes {
+		switch r := &s.Routes[i]; {
+		case !r.Robots || !slices.Equal(r.Hosts, s.Hosts) || r.Port != 0 && !s.ListensAt(strconv.FormatUint(uint64(r.Port), 10)):
+		case !r.Files || r.Roots != 1 || strings.Contains(r.Root, "{") || root != "" && root != r.Root:
 			return ""
 		default:
-			root = s.Root
+			root = r.Root
 		}
 	}
 	if root == "" {
@@ -301,4 +289,13 @@ func RootFile(all []allsites.Site, site *Site) string {
 		return ""
 	}
 	return file
+}
+
+// URL returns the URL of a host of the site, with the scheme and port of its server.
+func (s *Site) URL(host string) string {
+	i := slices.IndexFunc(s.Routes, func(r allsites.Site) bool { return s.ListensAt(strconv.FormatUint(uint64(r.Port), 10)) })
+	if i < 0 {
+		return new(allsites.Site).URL(host)
+	}
+	return s.Routes[i].URL(host)
 }
