@@ -1,17 +1,14 @@
 package audit
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Against compares the verdicts of Site.Robots (now) with those of Site.Was (before): of
@@ -36,121 +33,75 @@ type Against struct {
 	// Bad is true if Browsers is not 0, or if more requests of any one search engine
 	// are refused now than before. `caddy robots audit` then exits with status 2.
 	Bad bool `json:"bad"`
-	// Differences are the changed verdicts by crawler and rule: first those that
+	// Differences are the rows with another action than before, with Row.Was: first those that
 	// passed before, and within that by Requests, most first. At most 500.
-	Differences []Difference `json:"differences"`
+	Differences []*Row `json:"differences"`
 }
 
-// Difference counts the requests of one crawler whose verdict changed from Was to Now.
-type Difference struct {
-	Crawler  string          `json:"crawler"`
-	Class    string          `json:"class"`    // as Crawler.Class
-	Purposes []string        `json:"purposes"` // the main one first
-	Was      verdict.Verdict `json:"was"`      // by Site.Was
-	Now      verdict.Verdict `json:"now"`      // by Site.Robots
-	Requests int64           `json:"requests"`
-	Example  Request         `json:"example"` // the first of the requests
-}
-
-// against compares the verdicts of two sets of sites.
-type against struct {
-	Against
-	mask        mask.Masker
-	differences map[differenceKey]int // index in Differences
-	search      map[string]*[2]int64  // refused requests of search engines, now and before
-}
-
-// differenceKey identifies a Difference.
-type differenceKey struct {
-	crawler  string
-	class    crawler.Class
-	now, was verdict.Verdict
-}
-
-// maxDifferences is the largest number of differences that are told apart.
+// maxDifferences is the largest number of differences that are shown.
 const maxDifferences = 500
-
-// count compares the two verdicts on a request.
-func (g *against) count(v *Judged) {
-	by, before := &v.Rulings[0], &v.Rulings[1]
-	now, was := by.Action != judge.Pass, before.Action != judge.Pass
-	agent := &by.Agent
-	if agent.Class == crawler.Person {
-		agent = &before.Agent
-	}
-	if row := agent.Crawler; row != nil && row.CountsAs(crawler.Search) && by.Claim.State != claim.Impostor && (now || was) {
-		n := valueOf(&g.search, row.Name, func() *[2]int64 { return new([2]int64) })
-		countIf(&n[0], now)
-		countIf(&n[1], was)
-	}
-	countIf(&g.Browsers, now && v.isBrowser())
-	if by.Action == before.Action {
-		return
-	}
-	g.Changed++
-	countIf(&g.MoreRefused, now && !was)
-	countIf(&g.MorePassed, was && !now)
-	g.add(v, agent)
-}
-
-// verdict returns the Verdict of a decision, as if the settings enforced it.
-func (g *against) verdict(r *Ruling) verdict.Verdict {
-	v := verdict.Of(&r.Decision).Verdict
-	v.Action = r.Action.String()
-	return v
-}
-
-// add counts a changed verdict as a Difference.
-func (g *against) add(v *Judged, agent *crawler.Agent) {
-	name := agent.Token
-	purposes := []string{}
-	if agent.Crawler != nil {
-		name, purposes = agent.Crawler.Name, words.Strings(agent.Crawler.Purposes)
-	}
-	now, was := g.verdict(&v.Rulings[0]), g.verdict(&v.Rulings[1])
-	key := differenceKey{crawler: name, class: agent.SentClass(), now: now, was: was}
-	list := &g.Differences
-	i, known := g.differences[key]
-	if !known {
-		if i = len(*list); i >= maxDifferences {
-			return
-		}
-		key.crawler = strings.Clone(name)
-		example := v.shown(g.mask, g.mask, nil)
-		if hidden := managed.HiddenLayer.String(); (was.Layer == hidden || now.Layer == hidden) && !g.mask.Full { // hidden paths must not be shown
-			example.Target = mask.Hidden
-		}
-		*list = append(*list, Difference{
-			Crawler: key.crawler, Class: agent.SentClass().String(), Purposes: purposes, Was: was, Now: now, Example: example,
-		})
-		g.differences[key] = i
-	}
-	(*list)[i].Requests++
-}
-
-// finish returns the comparison.
-func (g *against) finish(sites []*site) *Against {
-	for _, s := range sites {
-		g.Sources = append(g.Sources, s.was.sources...)
-	}
-	g.Bad = g.Browsers > 0
-	for _, n := range g.search {
-		g.Search += n[0]
-		g.SearchWas += n[1]
-		g.Bad = g.Bad || n[0] > n[1]
-	}
-	order := func(d Difference) int { // what passed before comes first
-		if d.Was.Action == judge.Pass.String() {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(g.Differences, func(x, y Difference) int { return cmp.Or(order(x)-order(y), cmp.Compare(y.Requests, x.Requests)) })
-	return &g.Against
-}
 
 // isComparable reports whether it is known what both Site.Robots and Site.Was would have
 // done with the request.
 func (v *Judged) isComparable() bool {
 	return len(v.Rulings) == 2 && v.Rulings[0].source != nil && (v.Rulings[1].source != nil || len(v.host.site.Was) == 0)
+}
+
+// setWas completes the row of a request that was compared, its first one.
+func (a *auditor) setWas(row *Row, v *Judged) {
+	was := verdict.Of(&v.Rulings[1].Decision)
+	if v.crawler == nil { // now it is a browser or app
+		row.Crawler, row.Class = strings.Clone(was.Crawler), was.Class
+	}
+	row.Action, was.Action = row.action.String(), row.was.action.String() // as if they were enforced
+	example := v.shown(a.mask, a.mask, nil)
+	if (row.layer == managed.HiddenLayer || row.was.layer == managed.HiddenLayer) && !a.mask.Full { // hidden paths must not be shown
+		example.Target = mask.Hidden
+	}
+	row.Was, row.Example = &was.Verdict, &example
+}
+
+// compare returns the comparison.
+func (a *auditor) compare() *Against {
+	g := &Against{Differences: []*Row{}}
+	for _, s := range a.sites {
+		g.Sources = append(g.Sources, s.was.sources...)
+	}
+	more := make(map[*Crawler]int64) // refused requests of search engines, without those before
+	for _, row := range a.rows.sorted() {
+		if row.Was == nil {
+			continue
+		}
+		now, was, n := row.action != judge.Pass, row.was.action != judge.Pass, row.Requests
+		addIf(&g.Browsers, row.browser, n)
+		if now && row.isOfSearch() {
+			g.Search += n
+			more[row.client] += n
+		}
+		if was && row.isOfSearch() {
+			g.SearchWas += n
+			more[row.client] -= n
+		}
+		if row.action == row.was.action {
+			continue
+		}
+		g.Changed += n
+		addIf(&g.MoreRefused, now && !was, n)
+		addIf(&g.MorePassed, was && !now, n)
+		g.Differences = append(g.Differences, row)
+	}
+	g.Bad = g.Browsers > 0
+	for _, n := range more {
+		g.Bad = g.Bad || n > 0
+	}
+	slices.SortStableFunc(g.Differences, func(x, y *Row) int {
+		return min(int(x.was.action), 1) - min(int(y.was.action), 1)
+	})
+	g.Differences = g.Differences[:min(len(g.Differences), maxDifferences)]
+	return g
+}
+
+// isOfSearch reports whether the requests are those of a search engine, and no impostor's.
+func (r *Row) isOfSearch() bool {
+	return r.client != nil && r.client.isSearch() && r.claim != claim.Impostor
 }

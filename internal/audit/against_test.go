@@ -31,7 +31,7 @@ func TestAgainst(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	first := a.Differences[0]
-	if first.Crawler != "Googlebot" || first.Requests != 2 || first.Now.Line != 2 || first.Was.Action != "pass" || first.Example.Line != 4 {
+	if first.Crawler != "Googlebot" || first.Requests != 2 || first.Verdict.Line != 2 || first.Was.Action != "pass" || first.Example.Line != 4 {
 		t.Errorf("%+v", first)
 	}
 	if a = compare(loose, strict); a.Changed != 3 || a.MorePassed != 3 || a.Bad {
@@ -61,7 +61,7 @@ func TestAgainstIgnoresModes(t *testing.T) {
 	sites := comparedSite("User-agent: *\nDisallow: /private/\n", "User-agent: *\nDisallow:\n")
 	sites[0].Rules.Monitor = true
 	a := mustRun(t, Options{Files: vhosts("a.test"), Sites: sites, Against: true}).Against
-	if a.Changed != 2 || a.MoreRefused != 2 || a.Differences[0].Now.Action != "deny" {
+	if a.Changed != 2 || a.MoreRefused != 2 || a.Differences[0].Action != "deny" {
 		t.Errorf("%+v", a)
 	}
 }

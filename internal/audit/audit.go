@@ -82,7 +82,6 @@ type auditor struct {
 	reliability reliability
 	paths       *cost.Tree // of robots
 	pacer       pacer
-	against     *against // nil without Options.Against
 	decided     *decided // nil without Options.Decided
 	claims      *claims  // nil without Options.Verify
 
@@ -126,9 +125,6 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	a.pacer.settle = a.settle
 	if a.sites, err = newSites(o.Sites); err != nil {
 		return nil, err
-	}
-	if o.Against {
-		a.against = &against{mask: a.mask, differences: make(map[differenceKey]int), Against: Against{Differences: []Difference{}}}
 	}
 	if o.Decided {
 		a.decided = &decided{known: make(map[verdict.Decision]*verdict.Decision)}
@@ -238,14 +234,18 @@ func (a *auditor) countPerson(v *Judged) {
 // settle counts the verdict on a request, which is final.
 func (a *auditor) settle(v *Judged) {
 	if v.crawler != nil {
-		a.rows.count(v.rowKey(), a.rest, v)
 		if t := v.crawler.kept(); v.now().source != nil && v.now().Action != judge.Pass && len(t.Refused) < maxRefused {
 			d := verdict.Of(&v.now().Decision)
 			t.Refused = append(t.Refused, v.shown(a.mask, a.mask, &d))
 		}
 	}
-	if v.isComparable() {
-		a.against.count(v)
+	key := v.rowKey()
+	if v.crawler == nil && !key.compared {
+		return
+	}
+	row := a.rows.count(key, a.rest, v)
+	if key.compared && row.Was == nil {
+		a.setWas(row, v)
 	}
 }
 

@@ -234,8 +234,8 @@ func (a *auditor) report() (*Report, error) {
 			s.setLines(a.rows)
 		}
 	}
-	if a.against != nil {
-		r.Against = a.against.finish(a.sites)
+	if a.options.Against {
+		r.Against = a.compare()
 	}
 	r.Warnings = a.warnings(r)
 	r.Summary, r.Findings = a.summary(r), a.findings(r)

@@ -23,21 +23,31 @@ type Row struct {
 	Last  string `json:"last"`
 	Host  string `json:"host"`
 	verdict.Decision
+	// Was is the verdict by Site.Was, and Example the first request, if the row was compared.
+	Was     *verdict.Verdict `json:"was,omitempty"`
+	Example *Request         `json:"example,omitempty"`
 }
 
 // rowKey tells rows apart: those of decisions that Caddy's log has by host and logged alone.
 type rowKey struct {
-	host    *Host
-	client  *Crawler
-	source  *Source       // nil if no robots.txt is known
-	group   *robots.Group // that applies
-	lineKey               // of the line that decided
-	action  judge.Action
-	reason  judge.Reason
-	claim   claim.State
-	paced   bool // the limits of the group's pace apply
-	browser bool // it is refused, and the User-Agent is that of a browser or app
-	logged  *verdict.Decision
+	host   *Host
+	client *Crawler
+	source *Source       // nil if no robots.txt is known
+	group  *robots.Group // that applies
+	outcome
+	claim    claim.State
+	paced    bool // the limits of the group's pace apply
+	browser  bool // it is refused, and the User-Agent is that of a browser or app
+	logged   *verdict.Decision
+	compared bool // it is refused, or was by Site.Was
+	was      outcome
+}
+
+// outcome is a verdict, and the line that decided.
+type outcome struct {
+	lineKey
+	action judge.Action
+	reason judge.Reason
 }
 
 // maxCounted is the largest number of rows that hosts and names can add.
@@ -70,25 +80,35 @@ func (r rows) count(key rowKey, rest func(rowKey) rowKey, v *Judged) *Row {
 // rowKey returns the key of the request's row.
 func (v *Judged) rowKey() rowKey {
 	d := v.now()
-	key := rowKey{host: v.host, client: v.crawler, source: d.source, group: d.Group, lineKey: lineKey{layer: d.Layer, line: d.Line}, action: d.Action,
-		reason: d.Reason, claim: d.Claim.State, paced: d.Limits != nil && v.timed, browser: d.Action != judge.Pass && v.isBrowser()}
-	switch {
-	case d.Reason == limits.Reason:
-		key.limit = d.RuleText()
-	case d.Action != judge.Throttle && d.Layer != managed.HiddenLayer:
-		key.text = d.Rule.Line
+	key := rowKey{host: v.host, client: v.crawler, source: d.source, group: d.Group, outcome: d.outcome(), claim: d.Claim.State,
+		paced: d.Limits != nil && v.timed, browser: d.Action != judge.Pass && v.isBrowser()}
+	if v.isComparable() && (d.Action != judge.Pass || v.Rulings[1].Action != judge.Pass) {
+		key.compared, key.was = true, v.Rulings[1].outcome()
 	}
 	return key
+}
+
+// outcome returns what was decided.
+func (r *Ruling) outcome() outcome {
+	o := outcome{lineKey: lineKey{layer: r.Layer, line: r.Line}, action: r.Action, reason: r.Reason}
+	switch {
+	case r.Reason == limits.Reason:
+		o.limit = r.RuleText()
+	case r.Action != judge.Throttle && r.Layer != managed.HiddenLayer:
+		o.text = r.Rule.Line
+	}
+	return o
 }
 
 // rest returns the key of the row for requests whose own row has no room.
 func (a *auditor) rest(key rowKey) rowKey {
 	key.host = a.hosts.rest
-	if key.logged == nil {
+	switch {
+	case key.logged != nil:
+		key.logged = a.decided.as(verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.logged.Action}})
+	case key.client != nil:
 		key.client = a.crawlers.restOf(key.client.class)
-		return key
 	}
-	key.logged = a.decided.as(verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.logged.Action}})
 	return key
 }
 
@@ -96,6 +116,9 @@ func (a *auditor) rest(key rowKey) rowKey {
 func (r rows) sum(to *WouldHave) {
 	var reasons counter
 	for _, row := range r {
+		if row.client == nil {
+			continue
+		}
 		c := row.client.kept()
 		addIf(&c.Verified, row.claim == claim.Verified, row.Requests)
 		addIf(&c.Impostor, row.claim == claim.Impostor, row.Requests)
@@ -115,8 +138,8 @@ func (r rows) sum(to *WouldHave) {
 			addIf(&c.VerifiedRefused, row.claim == claim.Verified, row.Requests)
 			addIf(&c.ClaimsRefused, row.claim != claim.Verified, row.Requests)
 		}
-		addIf(&to.Search, c.isSearch() && row.claim != claim.Impostor, row.Requests)
-		addIf(&to.SearchVerified, c.isSearch() && row.claim == claim.Verified, row.Requests)
+		addIf(&to.Search, row.isOfSearch(), row.Requests)
+		addIf(&to.SearchVerified, row.isOfSearch() && row.claim == claim.Verified, row.Requests)
 		addIf(&to.Browsers, row.browser, row.Requests)
 		*reasons.of(row.Reason) += row.Requests
 	}

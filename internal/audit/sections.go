@@ -261,9 +261,9 @@ func (a *Against) table(most int) *listing {
 	names := slices.Compact(words.Map(a.Sources, func(s *Source) string { return s.Name }))
 	t := newListing(most, "Compared with "+cmp.Or(words.List(names, 5), "no robots.txt"), "name", "class", ">requests", "now", "before", "example")
 	for _, d := range a.Differences {
-		e := &d.Example
+		e := d.Example
 		example := e.Method + " " + e.Host + e.Target + "  " + e.place()
-		t.add(named(d.Crawler), d.Class, d.Requests, strings.TrimSpace(d.Now.Action+"  "+d.Now.Place()), strings.TrimSpace(d.Was.Action+"  "+d.Was.Place()), example)
+		t.add(named(d.Crawler), d.Class, d.Requests, strings.TrimSpace(d.Action+"  "+d.Place()), strings.TrimSpace(d.Was.Action+"  "+d.Was.Place()), example)
 	}
 	t.note("%s differ: %s more are refused, %s more are allowed. Refused: %s of search engines (before: %s), %s with browsers' User-Agents.",
 		words.Plural(a.Changed, "decision", "decisions"), words.Count(a.MoreRefused), words.Count(a.MorePassed), requests(a.Search), words.Count(a.SearchWas),

@@ -139,7 +139,7 @@ func (s *Source) setLines(all rows) {
 		of(lineKey{layer: managed.HiddenLayer, line: line}, s.inForce.FileOf(managed.HiddenLayer), 0, "")
 	}
 	for key, row := range all {
-		if key.source != s {
+		if key.source != s || key.client == nil {
 			continue
 		}
 		by := known[key.lineKey]
