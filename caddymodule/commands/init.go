@@ -172,16 +172,16 @@ func (o *initOptions) file(cmd *cobra.Command, s *allsites.Site) (*robots.File, 
 	return robots.Parse(text), name, nil
 }
 
-// lint prints the number of mistakes in the file.
+// lint prints the number of errors and warnings in the file.
 func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 	count := 0
 	for _, finding := range lint.Lint(f, findings.Crawlers(crawler.Builtin())) {
-		if finding.Severity == lint.Error {
+		if finding.Severity >= lint.Warning {
 			count++
 		}
 	}
 	if count > 0 {
-		command.Say(cmd.ErrOrStderr(), "note: %s: the linter finds errors: %d. Run caddy robots lint %s to see them", input.Shown(name), count,
+		command.Say(cmd.ErrOrStderr(), "note: %s: the linter finds errors and warnings: %d. Run caddy robots lint %s to see them", input.Shown(name), count,
 			input.Shown(name))
 	}
 }

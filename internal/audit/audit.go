@@ -82,7 +82,7 @@ type auditor struct {
 	reliability reliability
 	paths       *cost.Tree // of robots
 	pacer       pacer
-	decided     *decided // nil without Options.Decided
+	decided     *Decided // nil without Options.Decided
 	claims      *claims  // nil without Options.Verify
 
 	clock   int64  // the latest time so far, in nanoseconds since 1970
@@ -127,7 +127,7 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 		return nil, err
 	}
 	if o.Decided {
-		a.decided = &decided{known: make(map[verdict.Decision]*verdict.Decision)}
+		a.decided = new(Decided)
 	}
 	a.hosts = newHosts(a.sites, o.Against)
 	if o.Verify {

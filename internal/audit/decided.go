@@ -34,19 +34,13 @@ var (
 	errNoRules = errors.New("the log has no decisions of Caddy: give the robots.txt of that time with --robots")
 )
 
-// decided collects Decided.
-type decided struct {
-	Decided
-	known map[verdict.Decision]*verdict.Decision
-}
-
 // countDecided counts a request by the decision in the log.
 func (a *auditor) countDecided(v *Judged) {
 	d := a.decided
 	if !v.setLogged() {
 		return
 	}
-	d.Decided.Decided++
+	d.Decided++
 	switch {
 	case v.logged.Action == judge.Pass.String():
 		return
@@ -57,27 +51,18 @@ func (a *auditor) countDecided(v *Judged) {
 	}
 	key := *v.logged
 	key.GraceEnds = "" // it does not tell decisions apart
-	a.rows.count(rowKey{host: v.host, logged: d.as(key)}, a.rest, v).Last = v.stamp()
+	a.rows.count(rowKey{host: v.host, logged: key}, a.rest, v).Last = v.stamp()
 	d.Shown = append(d.Shown, v.shown(a.mask, a.mask, v.logged))
 	if len(d.Shown) >= 2*maxShown {
 		d.Shown = slices.Delete(d.Shown, 0, maxShown)
 	}
 }
 
-// as returns the same pointer for equal decisions. There are at most maxCounted, and those
-// for others.
-func (d *decided) as(key verdict.Decision) *verdict.Decision {
-	if len(d.known) >= maxCounted && d.known[key] == nil {
-		key = verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.Action}}
-	}
-	return valueOf(&d.known, key, func() *verdict.Decision { return &key })
-}
-
 // report returns what the log has decided.
-func (d *decided) report(all rows) *Decided {
+func (d *Decided) report(all rows) *Decided {
 	d.Decisions = all.sorted()
 	d.Shown = append([]Request{}, d.Shown[max(len(d.Shown)-maxShown, 0):]...)
-	return &d.Decided
+	return d
 }
 
 // decidedSummary says what Caddy refused.

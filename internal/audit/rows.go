@@ -38,7 +38,7 @@ type rowKey struct {
 	claim    claim.State
 	paced    bool // the limits of the group's pace apply
 	browser  bool // it is refused, and the User-Agent is that of a browser or app
-	logged   *verdict.Decision
+	logged   verdict.Decision
 	compared bool // it is refused, or was by Site.Was
 	was      outcome
 }
@@ -65,9 +65,7 @@ func (r rows) count(key rowKey, rest func(rowKey) rowKey, v *Judged) *Row {
 	}
 	if row == nil {
 		row = &Row{rowKey: key, Host: key.host.Name, First: v.stamp()}
-		if key.logged != nil {
-			row.Decision = *key.logged
-		} else {
+		if row.Decision = key.logged; key.logged.Action == "" {
 			row.Decision = verdict.Of(&v.now().Decision)
 		}
 		row.Crawler = strings.Clone(row.Crawler)
@@ -104,8 +102,8 @@ func (r *Ruling) outcome() outcome {
 func (a *auditor) rest(key rowKey) rowKey {
 	key.host = a.hosts.rest
 	switch {
-	case key.logged != nil:
-		key.logged = a.decided.as(verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.logged.Action}})
+	case key.logged.Action != "":
+		key.logged = verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.logged.Action}}
 	case key.client != nil:
 		key.client = a.crawlers.restOf(key.client.class)
 	}

@@ -58,7 +58,7 @@ func Propose(s *allsites.Site, f *robots.File, registry *crawler.Registry, sugge
 		delays(w, f)
 		training(w, f, registry)
 		headerFields(w, f)
-		groups(w, f, registry)
+		probes(w, f, registry)
 	}
 	w.WriteString(suggestions + "}\n")
 	return Proposal{w.String(), w.notes}
@@ -127,13 +127,6 @@ func headerFields(w *writer, f *robots.File) {
 	for _, g := range f.Groups() {
 		noindex += len(g.NoindexRules())
 		signals = signals || len(g.ContentSignals())+len(g.ContentUsage()) > 0
-		for _, r := range g.Rules() {
-			if !r.Allow && strings.HasSuffix(strings.TrimSuffix(r.Pattern, "$"), ".pdf") {
-				w.note("line %d of robots.txt disallows PDF files. Crawlers do not fetch them then, but search engines may still "+
-					"list their URLs. To prevent that, remove the line and add: x_robots_tag *.pdf noindex",
-					r.Line)
-			}
-		}
 	}
 	if noindex > 0 {
 		w.line("noindex_lines on", fmt.Sprintf("robots.txt has %d Noindex %s, which crawlers no longer obey: send X-Robots-Tag for them.",
@@ -144,33 +137,21 @@ func headerFields(w *writer, f *robots.File) {
 	}
 }
 
-// groups adds notes about the crawlers to which the groups of the file apply.
-func groups(w *writer, f *robots.File, registry *crawler.Registry) {
-	if !f.Star().Match("/").Allowed {
-		w.note("the group for * disallows the whole site: every crawler without a group of its own will be refused, search engines included")
-	}
-	var probes, unknown []string
+// probes adds a note about health checks and monitors that the file shuts out.
+func probes(w *writer, f *robots.File, registry *crawler.Registry) {
+	var names []string
 	for _, g := range f.Groups() {
 		for _, token := range g.Tokens() {
-			row := registry.Lookup(token)
-			switch {
-			case token == "*":
-			case row == nil:
-				unknown = append(unknown, strconv.Quote(token))
-			case row.Class == crawler.Probe && !g.Match("/").Allowed:
-				probes = append(probes, strconv.Quote(token))
+			if row := registry.Lookup(token); row != nil && row.Class == crawler.Probe && !g.Match("/").Allowed {
+				names = append(names, strconv.Quote(token))
 			}
 		}
 	}
-	if len(probes) > 0 {
+	if len(names) > 0 {
 		w.note("robots.txt disallows the whole site to health checks or monitors: %s. If they are yours, remove these groups, or a balancer may "+
-			"take the server out of service", words.List(probes, maxQuoted))
-	}
-	if len(unknown) > 0 {
-		w.note("no crawler that is known has the name %s: the group applies to requests with that word in their User-Agent",
-			words.List(unknown, maxQuoted))
+			"take the server out of service", words.List(names, maxNames))
 	}
 }
 
-// maxQuoted is the maximum number of values that a note lists.
-const maxQuoted = 5
+// maxNames is the largest number of names that a note lists.
+const maxNames = 5
