@@ -62,11 +62,15 @@ func auditCommand(m selection.Module) *cobra.Command {
 }
 
 func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
-	files, err := openLogs(args, cmd.InOrStdin())
-	if err != nil {
-		return err
+	var again []string
+	if o.suggest {
+		again = append(again, "--suggest")
 	}
-	if err := o.checkOnce(files); err != nil {
+	if o.verify {
+		again = append(again, "--verify")
+	}
+	files, err := openLogs(args, cmd.InOrStdin(), again...)
+	if err != nil {
 		return err
 	}
 	if o.requests != "" && !o.decided {

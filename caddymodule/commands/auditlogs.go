@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
@@ -13,8 +14,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
-// openLogs opens the logs that the arguments (files and globs) name.
-func openLogs(args []string, stdin io.Reader) (files []logfile.File, err error) {
+// openLogs opens the logs that the arguments (files and globs) name. again are the flags for
+// which they are read several times.
+func openLogs(args []string, stdin io.Reader, again ...string) (files []logfile.File, err error) {
 	seen := map[string]bool{}
 	for _, arg := range args {
 		if arg == "-" {
@@ -49,6 +51,9 @@ func openLogs(args []string, stdin io.Reader) (files []logfile.File, err error) 
 				Open: func() (io.ReadCloser, error) { return os.Open(name) },
 			})
 		}
+	}
+	if len(again) > 0 && slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
+		return nil, fmt.Errorf("%s reads the log several times: give it as a file, not as standard input or a pipe", again[0])
 	}
 	return files, nil
 }

@@ -2,27 +2,14 @@ package commands
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
-	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
-
-// checkOnce returns an error for logs that can be read only once, if they have to be read
-// several times.
-func (o *auditOptions) checkOnce(files []logfile.File) error {
-	for flag, is := range map[string]bool{"--suggest": o.suggest, "--verify": o.verify} {
-		if is && slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
-			return fmt.Errorf("%s reads the log several times: give it as a file, not as standard input or a pipe", flag)
-		}
-	}
-	return nil
-}
 
 // addSuggestions adds suggestions to the report.
 func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options, r *audit.Report) error {

@@ -64,7 +64,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 	r := diff.Compare(files[0], files[1], judge.Comparable(crawler.Builtin())...)
 	out := cmd.OutOrStdout()
 	if o.json {
-		err = report.ChangesJSON(out, r.Changes)
+		err = output.WriteLines(out, r.Changes)
 	} else {
 		err = report.Changes(out, r.Changes, o.full, output.PaintFor(out))
 	}

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"io"
@@ -49,20 +48,16 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	matcher := rules.Matcher()
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	enc := output.NewEncoder(out)
 	var id crawler.Identity
-	for _, arg := range args {
+	list := words.Map(args, func(arg string) identified {
 		ua := oneLine.Replace(arg)
-		matcher.Identify(ua, &id)
-		if found := o.describe(rules, ua, &id); o.json {
-			_ = enc.Encode(found) // Flush returns the error
-		} else {
-			_ = output.Layout{}.Execute(out, identifyTemplate, nil, found)
-		}
+		rules.Matcher().Identify(ua, &id)
+		return o.describe(rules, ua, &id)
+	})
+	if o.json {
+		return output.WriteLines(cmd.OutOrStdout(), list)
 	}
-	return out.Flush()
+	return output.Layout{}.Execute(cmd.OutOrStdout(), identifyTemplate, nil, list)
 }
 
 //go:embed identify.txt
@@ -84,8 +79,8 @@ func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*judge.
 }
 
 // describe returns the result for a User-Agent.
-func (o *identifyOptions) describe(rules *judge.Rules, ua string, id *crawler.Identity) *identified {
-	found := &identified{UserAgent: ua, Class: id.Class().String()}
+func (o *identifyOptions) describe(rules *judge.Rules, ua string, id *crawler.Identity) identified {
+	found := identified{UserAgent: ua, Class: id.Class().String()}
 	for i := range id.Len() {
 		found.Crawlers = append(found.Crawlers, o.crawler(rules, ua, id.At(i)))
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
-	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
@@ -24,12 +23,9 @@ func (o *initOptions) suggestions(cmd *cobra.Command, sites []allsites.Site, ind
 	if len(o.logs) == 0 {
 		return "", nil
 	}
-	files, err := openLogs(o.logs, cmd.InOrStdin())
+	files, err := openLogs(o.logs, cmd.InOrStdin(), "--log")
 	if err != nil {
 		return "", err
-	}
-	if slices.ContainsFunc(files, func(f logfile.File) bool { return f.Once }) {
-		return "", errors.New("--log reads the log several times: give it as a file, not as standard input or a pipe")
 	}
 	answer := judge.Response{Status: http.StatusNotFound}
 	if f != nil {

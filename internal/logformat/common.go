@@ -47,7 +47,7 @@ func (p *commonLog) parse(line []byte, e *Entry) Problem {
 		return badTime
 	}
 	e.setTime(at)
-	if problem := p.head(view(plain(line[:begin])), e); problem != None {
+	if problem := p.head(view(line[:begin]), e); problem != None {
 		return problem
 	}
 	rest := line[end+len(requestMark):]

@@ -42,7 +42,7 @@ func (v *envelope) open(line []byte) (found []byte, ok bool) {
 			return o.skipValue()
 		}
 		if objectIn(text) >= 0 || bytes.Contains(text, requestMark) {
-			found = bytes.TrimSpace(text)
+			found = trimmed(text)
 		}
 		return ok
 	})
@@ -101,7 +101,7 @@ func contents(sample [][]byte) [][]byte {
 			if !ok {
 				break
 			}
-			line = trimmed(inner)
+			line = inner
 		}
 		list = append(list, line)
 	}

@@ -3,6 +3,7 @@ package logformat
 import (
 	"bytes"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -144,16 +145,17 @@ func (f *Format) opened(line []byte, depth int) ([]byte, bool) {
 	return f.envelopes[depth].open(line)
 }
 
-// trimmed removes what terminals and editors add to the beginning and the end of a line.
+// trimmed removes what terminals and editors add to a line: blanks around it, control
+// sequences, a byte order mark.
 func trimmed(line []byte) []byte {
-	line = bytes.TrimSuffix(bytes.TrimRight(line, " \t\r\n"), colourOff)
-	return bytes.TrimPrefix(line, byteOrderMark)
+	if bytes.IndexByte(line, '\x1b') >= 0 || bytes.IndexByte(line, '\xef') >= 0 {
+		line = decoration.ReplaceAll(line, nil)
+	}
+	return bytes.TrimSpace(line)
 }
 
-var (
-	colourOff     = []byte("\x1b[0m")
-	byteOrderMark = []byte("\xef\xbb\xbf")
-)
+// decoration is what terminals and editors add.
+var decoration = regexp.MustCompile("\x1b\\[[0-9;]*m|\ufeff")
 
 // Entry is one request of a log. Its strings share the memory of the line and of
 // the parser. They are valid until the next line is parsed or the line's memory

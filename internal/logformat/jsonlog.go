@@ -68,7 +68,7 @@ func (p *jsonLog) parse(line []byte, e *Entry) Problem {
 		p.onMember, p.onHeader = p.member, p.header
 	}
 	if begin > 0 && line[begin-1] == '\t' {
-		p.head(plain(line[:begin]))
+		p.head(line[:begin])
 	}
 	return p.object(line[begin:])
 }

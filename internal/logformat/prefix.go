@@ -1,7 +1,6 @@
 package logformat
 
 import (
-	"bytes"
 	"regexp"
 	"strings"
 )
@@ -57,8 +56,6 @@ var (
 	// syslogHeader is that of RFC 5424, section 6: priority, version, time, host, program,
 	// process, kind of message, and data.
 	syslogHeader = regexp.MustCompile(`(^|\s)<\d{1,3}>1 (\S+ ){5}(-|(\[[^\s":\]]+( ([^"\]]|"([^"\\]|\\.)*")*)?\])+) `)
-	// decoration is what terminals and editors add: control sequences, a byte order mark.
-	decoration = regexp.MustCompile("\x1b\\[[0-9;]*m|\ufeff")
 )
 
 // headerEnd returns where a header of RFC 5424 ends that begins before what seems to be the
@@ -70,12 +67,4 @@ func headerEnd(s string, client int) int {
 		}
 	}
 	return 0
-}
-
-// plain returns b without what terminals and editors add.
-func plain(b []byte) []byte {
-	if bytes.IndexByte(b, '\x1b') < 0 && bytes.IndexByte(b, '\xef') < 0 {
-		return b
-	}
-	return decoration.ReplaceAll(b, nil)
 }

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	_ "embed"
 	"io"
 	"math"
@@ -32,18 +31,6 @@ func Changes(w io.Writer, changes []diff.Change, full bool, paint output.Paint) 
 			return slices.Contains([]string{"sitemap", "host", "license", "clean-param"}, what)
 		},
 	}, changes)
-}
-
-// ChangesJSON writes changes as JSON, one object per line.
-func ChangesJSON(w io.Writer, changes []diff.Change) error {
-	buf := bufio.NewWriter(w)
-	enc := output.NewEncoder(buf)
-	for i := range changes {
-		if err := enc.Encode(&changes[i]); err != nil {
-			return err
-		}
-	}
-	return buf.Flush()
 }
 
 // maxCrawlers is the maximum number of crawlers that are listed for a change.

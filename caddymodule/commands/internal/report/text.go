@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	_ "embed"
 	"io"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"text/template"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 )
@@ -108,16 +108,9 @@ func bySeverity(findings []lint.Finding) (list []severityCount) {
 // JSON writes findings as JSON, one object per line: the fields of lint.Finding and
 // the name of the file.
 func JSON(w io.Writer, d *Document) error {
-	buf := bufio.NewWriter(w)
-	enc := output.NewEncoder(buf)
-	for i := range d.Findings {
-		err := enc.Encode(struct {
-			File string `json:"file"`
-			*lint.Finding
-		}{d.Name, &d.Findings[i]})
-		if err != nil {
-			return err
-		}
+	type finding struct {
+		File string `json:"file"`
+		lint.Finding
 	}
-	return buf.Flush()
+	return output.WriteLines(w, words.Map(d.Findings, func(f lint.Finding) finding { return finding{d.Name, f} }))
 }

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bufio"
 	"encoding/json"
 	"io"
 )
@@ -18,4 +19,16 @@ func NewEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc
+}
+
+// WriteLines writes each value of a list as JSON, one a line.
+func WriteLines[T any](w io.Writer, list []T) error {
+	buf := bufio.NewWriter(w)
+	enc := NewEncoder(buf)
+	for i := range list {
+		if err := enc.Encode(&list[i]); err != nil {
+			return err
+		}
+	}
+	return buf.Flush()
 }
