@@ -22,6 +22,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -59,13 +60,17 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 	var notes grouped
 	how := ""
 	for i := range sites {
-		f, from, err := o.file(cmd, &sites[i])
+		answer, from, err := o.file(cmd, &sites[i])
 		if err != nil {
 			return err
 		}
-		suggestions, err := o.suggestions(cmd, sites, i, f, &notes)
+		suggestions, err := o.suggestions(cmd, sites, i, answer, &notes)
 		if err != nil {
 			return err
+		}
+		var f *robots.File
+		if from != "" {
+			f = robots.Parse(answer.Body)
 		}
 		p := proposal.Propose(&sites[i], f, crawler.Builtin(), suggestions)
 		if i > 0 {
@@ -148,28 +153,26 @@ func (o *initOptions) sites(stderr io.Writer) ([]allsites.Site, error) {
 	return left, nil
 }
 
-// file returns the site's robots.txt and its name, or nil if it is not
+// file returns the answer for the site's robots.txt, and its name; "" if it is not
 // available.
-func (o *initOptions) file(cmd *cobra.Command, s *allsites.Site) (*robots.File, string, error) {
+func (o *initOptions) file(cmd *cobra.Command, s *allsites.Site) (judge.Response, string, error) {
 	name := o.robots
 	if name == "" && s.Root != "" && !strings.Contains(s.Root, "{") {
 		name = filepath.Join(s.Root, "robots.txt")
 	}
+	none := judge.Response{Status: http.StatusNotFound}
 	if name == "" {
-		return nil, "", nil
+		return none, "", nil
 	}
 	text, err := input.Robots(cmd.Context(), name, cmd.InOrStdin())
-	if status, ok := errors.AsType[*input.StatusError](err); ok && (status.Code == http.StatusNotFound || status.Code == http.StatusGone) {
-		command.Say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", err)
-		return robots.Parse(nil), name, nil
-	}
 	if o.robots == "" && errors.Is(err, fs.ErrNotExist) {
-		return nil, "", nil
+		return none, "", nil
 	}
-	if err != nil {
-		return nil, "", err
+	answer, failed := input.Answer(text, err)
+	if failed == nil && err != nil {
+		command.Say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", err)
 	}
-	return robots.Parse(text), name, nil
+	return answer, name, failed
 }
 
 // lint prints the number of errors and warnings in the file.

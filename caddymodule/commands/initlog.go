@@ -2,7 +2,6 @@ package commands
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,24 +11,19 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // suggestions returns what the logs suggest for the robots block of a site, as comments. Only
 // requests for its hosts count; for a site that serves hosts that its address does not name,
-// those for no other site; for the only one, all in a log that names no hosts. f is the
-// robots.txt, nil if it is not known.
-func (o *initOptions) suggestions(cmd *cobra.Command, sites []allsites.Site, index int, f *robots.File, notes *grouped) (string, error) {
+// those for no other site; for the only one, all in a log that names no hosts. answer is
+// that for the robots.txt.
+func (o *initOptions) suggestions(cmd *cobra.Command, sites []allsites.Site, index int, answer judge.Response, notes *grouped) (string, error) {
 	if len(o.logs) == 0 {
 		return "", nil
 	}
 	files, err := openLogs(o.logs, cmd.InOrStdin(), "--log")
 	if err != nil {
 		return "", err
-	}
-	answer := judge.Response{Status: http.StatusNotFound}
-	if f != nil {
-		answer = judge.Response{Status: http.StatusOK, Body: f.Bytes()}
 	}
 	s := &sites[index]
 	options := audit.Options{

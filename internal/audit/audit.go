@@ -225,7 +225,7 @@ func (a *auditor) countPerson(v *Judged) {
 		return
 	}
 	kind := kindOf(v.entry)
-	reads := a.strangers.count(v, kind, a.clock)
+	reads := a.strangers.count(v, kind)
 	if exact {
 		a.strangers.countAgent(v, kind, reads)
 	}

@@ -98,6 +98,7 @@ type hostPages struct {
 type strangers struct {
 	visitors *table.Table[visitor]
 	waiting  []stranger // for lonelyFor, the oldest first
+	clock    int64      // the latest time so far
 	pages    int64
 	coarse   int64 // requests whose time is not exact to a second
 	settle   func(*stranger)
@@ -115,9 +116,10 @@ func newStrangers() *strangers {
 
 // count counts a request of a person. reads is true if it is for a page, and the address
 // has requested readerPages others of the host.
-func (s *strangers) count(v *Judged, kind media.Kind, clock int64) (reads bool) {
-	s.release(clock - lonelyFor)
+func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	e := v.entry
+	s.clock = max(s.clock, e.At)
+	s.release(s.clock - lonelyFor)
 	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
 		countIf(&s.coarse, !v.host.Rest)
 		return false
@@ -361,30 +363,24 @@ func (s *Storm) end(w *Watch) {
 // Storms reads the logs again, and returns a Storm for each Watch of the site with an index
 // in o.Sites. The logs must not be such as can be read only once.
 func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm, error) {
-	o.Against, o.Verify = false, false
-	a, err := newAuditor(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer a.logs.Close()
 	storms := make([]Storm, len(watches))
 	for i := range storms {
 		storms[i].group = target.Group(watches[i].Patterns...)
 	}
-	a.strangers.settle = func(p *stranger) {
+	s := newStrangers()
+	s.settle = func(p *stranger) {
 		for i := range storms {
 			if target.Matches(storms[i].group, p.target) {
 				storms[i].add(&watches[i], p)
 			}
 		}
 	}
-	err = a.eachRequest(ctx, func(v *Judged) {
-		v.decide(v.host.lines)
-		if v.host.site == a.sites[index] && v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
-			a.strangers.count(v, kindOf(v.entry), a.clock)
+	err := Replay(ctx, o, index, o.Sites[index:index+1], func(v *Judged) {
+		if v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
+			s.count(v, kindOf(v.entry))
 		}
 	})
-	a.strangers.release(math.MaxInt64)
+	s.release(math.MaxInt64)
 	for i := range storms {
 		s := &storms[i]
 		s.end(&watches[i])

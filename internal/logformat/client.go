@@ -16,26 +16,12 @@ func clientAddress(s string) (addr string, ok bool) {
 	if s == "" || strings.Trim(s, "0123456789abcdefABCDEF.:[]") != "" && !strings.Contains(s, "%") {
 		return "", false
 	}
-	inside, port, bracketed := strings.Cut(s, "]")
-	if bracketed && s[0] == '[' && isPort(port) {
-		s = inside[1:]
-	}
-	host, port, _ := strings.Cut(strings.TrimPrefix(s, "::ffff:"), ":")
-	if isIPv4(host) && (port == "" || isNumber(port)) {
-		return host, true
-	}
-	s, _, _ = strings.Cut(s, "%")
-	if strings.Count(s, ":") < 2 {
-		return "", false
-	}
-	a, err := netip.ParseAddr(s)
+	with, err := netip.ParseAddrPort(s)
+	a := with.Addr()
 	if err != nil {
-		return "", false
+		a, err = netip.ParseAddr(strings.Trim(s, "[]"))
 	}
-	if a.Is4In6() {
-		return a.Unmap().String(), true
-	}
-	return s, true
+	return a.Unmap().WithZone("").String(), err == nil
 }
 
 // isIPv4 reports whether s is an IPv4 address, without a port.

@@ -159,23 +159,18 @@ func (t *Tree) child(n *node, name string) *node {
 // prune folds what is rare, until half of the nodes are left, from the begin of the paths on.
 func (t *Tree) prune() {
 	for most := maxNames / 2; t.nodes > maxNodes/2; most /= 2 {
-		for depth := range maxDepth + 1 {
-			t.root.each(depth, func(n *node) {
-				if t.nodes > maxNodes/2 {
-					t.nodes -= n.fold(func(all []*node) []*node { return all[min(most, len(all)):] })
-				}
-			})
-		}
+		t.pruneBelow(t.root, most)
 	}
 }
 
-// each calls f for n and the nodes below it, down to a depth.
-func (n *node) each(depth int, f func(*node)) {
-	f(n)
-	if depth > 0 {
-		for _, c := range n.children {
-			c.each(depth-1, f)
-		}
+// pruneBelow folds all but the most frequent children of n, and then of these.
+func (t *Tree) pruneBelow(n *node, most int) {
+	if t.nodes <= maxNodes/2 {
+		return
+	}
+	t.nodes -= n.fold(func(all []*node) []*node { return all[min(most, len(all)):] })
+	for _, c := range n.children {
+		t.pruneBelow(c, most)
 	}
 }
 
