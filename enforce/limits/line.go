@@ -36,6 +36,7 @@ type line struct {
 	rate     *throttle.Limits
 	per      time.Duration // of rate
 	invented bool          // for names that anybody can invent, while others come
+	visitors *visitors     // of a line for requests at once that crawlers share
 }
 
 // firstSeed is the first seed of hashes for keys: up to 99. Package enforce has others.
@@ -60,7 +61,7 @@ func (l *limit) lines() ([]line, error) {
 		{place: ofAll, seed: 24, rate: exactly(all, 2), per: all.Per, invented: true},
 		{place: l.place("each " + each.String()), seed: 2, each: true, rate: exactly(each, 1), per: each.Per},
 		{place: l.place(fmt.Sprint("each_at_once ", l.EachAtOnce)), seed: 6, each: true, atOnce: l.EachAtOnce}, // before at_once: it says more than half of that
-		{place: l.place(fmt.Sprint("at_once ", l.AtOnce)), seed: 4, atOnce: l.AtOnce},
+		{place: l.place(fmt.Sprint("at_once ", l.AtOnce)), seed: 4, atOnce: l.AtOnce, visitors: new(visitors)},
 	}
 	for i := range list {
 		list[i].limit = l

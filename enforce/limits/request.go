@@ -46,16 +46,20 @@ func (s *Set) Enter(q *Request, r *judge.Request, d *judge.Decision, uses []enfo
 }
 
 // take takes a turn of a line, unless the request has one: crawlers that share turns take
-// one together.
+// one together. Of these turns, no crawler holds more than half, rounded up, while others come:
+// otherwise the first one that answers are slow for shuts out all others.
 func (q *Request) take(h hold, key throttle.Key, by *judge.Subject, now int64) bool {
 	if q.turns == nil || slices.ContainsFunc(q.taken, func(t turn) bool { return t.key == key }) {
 		return true
 	}
-	t := turn{key: key}
+	t, own := turn{key: key}, h.atOnce
 	if !h.each {
 		t.who = sharer(by)
+		if h.visitors.note(t.who, now) {
+			own = (h.atOnce + 1) / 2
+		}
 	}
-	if !q.turns.take(t, h.atOnce, now) {
+	if !q.turns.take(t, h.atOnce, own) {
 		return false
 	}
 	q.taken = append(q.taken, t)

@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"maps"
 	"sync"
 	"time"
 
@@ -11,105 +10,81 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
-// Turns counts requests in flight by key. It has an entry for each key with such
-// a request, so it is as bounded as these are, and one for each line at_once of the
-// last configurations. Several Sets can share one, and it outlives them, so that a reload
-// loses none. The zero value counts none. It is safe for concurrent use.
+// Turns counts requests in flight. It has an entry for each line and crawler with such a
+// request, so it is as bounded as these are. Several Sets can share one, and it outlives them,
+// so that a reload loses none. The zero value counts none. It is safe for concurrent use.
 type Turns [64]struct {
-	mu    sync.Mutex
-	lines map[throttle.Key]flights
-	_     [48]byte // so that no two share a cache line
-}
-
-// flights are the requests in flight that one line counts.
-type flights struct {
-	total int
-	of    map[uint64]share // by crawler; nil if each crawler has a line of its own
-}
-
-// share are the requests of one crawler.
-type share struct {
-	count int
-	at    int64 // when it came last
+	mu     sync.Mutex
+	counts map[turn]int
+	_      [48]byte // so that no two share a cache line
 }
 
 // turn is a request in flight, as one that a line counts.
 type turn struct {
 	key throttle.Key
-	who uint64 // the crawler, if several share the line; 0 otherwise
+	who uint64 // the crawler, if several share the line; 0 otherwise, and for all of them
+}
+
+// take takes a turn of a line that has most, of which the crawler may have own.
+func (t *Turns) take(by turn, most, own int) bool {
+	s, all := &t[by.key[0]%uint64(len(t))], turn{key: by.key}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.counts[all] >= most || s.counts[by] >= own {
+		return false
+	}
+	if s.counts == nil {
+		s.counts = make(map[turn]int)
+	}
+	s.counts[all]++
+	if by != all {
+		s.counts[by]++
+	}
+	return true
+}
+
+// leave ends what take began.
+func (t *Turns) leave(by turn) {
+	s, all := &t[by.key[0]%uint64(len(t))], turn{key: by.key}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[all]--
+	if by != all {
+		s.counts[by]--
+	}
+	for _, t := range []turn{all, by} {
+		if s.counts[t] == 0 {
+			delete(s.counts, t)
+		}
+	}
+}
+
+// visitors notes which crawlers come to a line that several share.
+type visitors struct {
+	mu          sync.Mutex
+	last, other visit // the last one, and the last one of another crawler than that
+}
+
+type visit struct {
+	who uint64
+	at  int64
 }
 
 // otherCame is how long ago another crawler must have come, so that no crawler gets
 // more than half of the turns.
 const otherCame = 10 * time.Second
 
-// lately reports whether a crawler came in the otherCame before now. Requests that come
-// together may be counted in another order than that of their times; a time long after now
-// is from before the clock was set back, and says nothing.
-func (s share) lately(now int64) bool { return time.Duration(now-s.at).Abs() <= otherCame }
-
-// take takes a turn of a line that has most. Of the turns that crawlers share, none holds
-// more than half, rounded up, while others come: otherwise the first one that answers are
-// slow for shuts out all others.
-func (t *Turns) take(by turn, most int, now int64) bool {
-	s := &t[by.key[0]%uint64(len(t))]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	line, known := s.lines[by.key]
-	if !known && by.who != 0 {
-		maps.DeleteFunc(s.lines, func(_ throttle.Key, f flights) bool { return f.total == 0 }) // those of earlier configurations
-		line.of = make(map[uint64]share)
+// note notes that a crawler comes, and reports whether another one came in the otherCame
+// before. Requests that come together may come here in another order than that of their times; a
+// time long after now is from before the clock was set back, and says nothing.
+func (v *visitors) note(who uint64, now int64) (others bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.last.who != who {
+		v.other = v.last
 	}
-	if s.lines == nil {
-		s.lines = make(map[throttle.Key]flights)
-	}
-	isFree, own := line.total < most, line.of[by.who]
-	if by.who != 0 {
-		isFree = isFree && own.count < line.shareOf(by.who, most, now)
-	}
-	if isFree {
-		line.total++
-		own.count++
-	}
-	if by.who != 0 {
-		own.at = now
-		line.of[by.who] = own
-	}
-	s.lines[by.key] = line
-	return isFree
-}
-
-// shareOf returns how many turns a crawler may hold of a line that has most. It forgets
-// crawlers that come no more.
-func (f flights) shareOf(who uint64, most int, now int64) int {
-	limit := most
-	for other, s := range f.of {
-		switch {
-		case other == who:
-		case s.lately(now):
-			limit = (most + 1) / 2
-		case s.count == 0:
-			delete(f.of, other)
-		}
-	}
-	return limit
-}
-
-// leave ends what take began.
-func (t *Turns) leave(by turn) {
-	s := &t[by.key[0]%uint64(len(t))]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	line := s.lines[by.key]
-	line.total--
-	s.lines[by.key] = line
-	if by.who != 0 {
-		own := line.of[by.who]
-		own.count--
-		line.of[by.who] = own
-	} else if line.total == 0 {
-		delete(s.lines, by.key)
-	}
+	v.last = visit{who, now}
+	return time.Duration(now-v.other.at).Abs() <= otherCame
 }
 
 // unknown stands for all crawlers with names that a client can send any number of.
