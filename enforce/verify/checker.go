@@ -7,11 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gaissmai/bart"
-
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Checker checks claims to be the crawlers of one registry. It is safe for concurrent use.
@@ -234,14 +233,6 @@ func (c *Checker) Proof(host string, proxied bool) *claim.Proof {
 
 // specialPrefixes are the addresses that no crawler on the internet has: unspecified, private, shared (CGNAT), loopback, link-local,
 // multicast and reserved addresses (IANA special-purpose address registries), but not the blocks for documentation.
-var specialPrefixes = newTable("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+var specialPrefixes = words.Map([]string{"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
 	"192.168.0.0/16",
-	"224.0.0.0/3", "::/8", "fc00::/7", "fe80::/9", "ff00::/8")
-
-func newTable(prefixes ...string) *bart.Lite {
-	table := new(bart.Lite)
-	for _, p := range prefixes {
-		table.Insert(netip.MustParsePrefix(p))
-	}
-	return table
-}
+	"224.0.0.0/3", "::/8", "fc00::/7", "fe80::/9", "ff00::/8"}, netip.MustParsePrefix)

@@ -43,7 +43,7 @@ func parseList(body []byte, part string, old *list) (*list, error) {
 	}
 	l := &list{table: new(bart.Lite)}
 	for _, p := range prefixes {
-		if specialPrefixes.OverlapsPrefix(p) {
+		if slices.ContainsFunc(specialPrefixes, p.Overlaps) {
 			return nil, fmt.Errorf("%s contains private or reserved addresses", p)
 		}
 		size, bits, least := &l.size6, 64, minBits6

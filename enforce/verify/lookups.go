@@ -94,11 +94,8 @@ var lifetimes = [...]time.Duration{confirmed: 24 * time.Hour, refuted: time.Hour
 // outage of DNS.
 const confirmedRefresh = 6 * time.Hour
 
-// Numbers of addresses in the cache. A full table takes 25 octets for each.
-const (
-	maxAnswers = 98_304
-	maxPending = 16_384
-)
+// maxAnswers is the number of addresses in the cache. A full table takes 33 octets for each.
+const maxAnswers = 98_304
 
 // answer is the result of a DNS lookup of an address.
 type answer uint8
@@ -110,23 +107,17 @@ const (
 	failed                  // DNS gave no usable answer
 )
 
-// expiries has the time at which each key expires, in seconds since 1970.
-type expiries struct{ *table.Table[atomic.Int64] }
-
-func newExpiries(size int) expiries { return expiries{table.New[atomic.Int64](size)} }
-
-// add returns the time at which a key expires, 0 if it is new. A new key displaces one that expires soon.
-func (e expiries) add(key uint64) *atomic.Int64 { return e.Add(key, (*atomic.Int64).Load, nil) }
-
 // cache stores DNS answers. It is safe for concurrent use.
 type cache struct {
 	seed    maphash.Seed
 	answers *table.Table[cached]
-	pending expiries // the next lookup does not begin before
 }
 
 // cached is an answer and the time at which it expires, in seconds since 1970, times four.
-type cached struct{ atomic.Int64 }
+type cached struct {
+	atomic.Int64
+	next atomic.Int64 // the next lookup does not begin before, in seconds since 1970
+}
 
 // load returns the answer, and how many seconds it can still be used. For requests in log files, now can be long before the lookup.
 func (c *cached) load(now time.Time) (a answer, left int64) {
@@ -144,7 +135,7 @@ func (c *cached) worth() int64 {
 }
 
 func newCache() *cache {
-	return &cache{seed: maphash.MakeSeed(), answers: table.New[cached](maxAnswers), pending: newExpiries(maxPending)}
+	return &cache{seed: maphash.MakeSeed(), answers: table.New[cached](maxAnswers)}
 }
 
 // key identifies an address and the suffix set with which it is checked.
@@ -155,19 +146,16 @@ func (c *cache) key(set uint32, addr netip.Addr) uint64 {
 
 // get returns the cached answer, and whether the address should be looked up again.
 func (c *cache) get(key uint64, now time.Time) (a answer, refresh bool) {
-	left := int64(0)
-	if known := c.answers.Get(key); known != nil {
-		a, left = known.load(now)
+	known := c.answers.Get(key)
+	if known == nil {
+		return noAnswer, true
 	}
+	a, left := known.load(now)
 	if left <= 0 {
 		a = noAnswer
 	}
 	isDue := a == noAnswer || a == confirmed && left < int64(confirmedRefresh/time.Second)
-	if !isDue {
-		return a, false
-	}
-	next := c.pending.Get(key)
-	return a, next == nil || !isAhead(next.Load(), now)
+	return a, isDue && !isAhead(known.next.Load(), now)
 }
 
 // isAhead reports whether the next lookup does not begin now. A time far ahead is from before the clock was set back.
@@ -178,9 +166,9 @@ func isAhead(next int64, now time.Time) bool {
 
 // reserve marks a lookup as begun. It returns false if one of the same key began less than five minutes ago.
 func (c *cache) reserve(key uint64, now time.Time) bool {
-	next := c.pending.add(key)
-	before := next.Load()
-	return !isAhead(before, now) && next.CompareAndSwap(before, now.Add(lifetimes[failed]).Unix())
+	known := c.answers.Add(key, (*cached).worth, nil)
+	before := known.next.Load()
+	return !isAhead(before, now) && known.next.CompareAndSwap(before, now.Add(lifetimes[failed]).Unix())
 }
 
 // put stores the answer of a lookup. A failed lookup does not replace another answer.

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dunglas/httpsfv"
@@ -215,7 +216,7 @@ const maxNonces = 65_536
 // firstUse reports whether the nonce was not used before with the key of that thumbprint, and stores it until the signature expires. If
 // there is no room, it drops a nonce whose signature expires soon. expires is in seconds since 1970.
 func (v *Verifier) firstUse(thumbprint, nonce string, expires int64, now time.Time) bool {
-	used := v.nonces.add(maphash.String(v.answers.seed, thumbprint+"\x00"+nonce))
+	used := v.nonces.Add(maphash.String(v.answers.seed, thumbprint+"\x00"+nonce), (*atomic.Int64).Load, nil)
 	before := used.Load()
 	return before <= now.Unix() && used.CompareAndSwap(before, expires)
 }

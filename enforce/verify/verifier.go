@@ -34,9 +34,9 @@ type Config struct {
 type Verifier struct {
 	config  Config
 	reader  *document.Reader
-	answers *cache        // of DNS
-	places  chan struct{} // for lookups of all sets that run
-	nonces  expiries      // of verified signatures
+	answers *cache                     // of DNS
+	places  chan struct{}              // for lookups of all sets that run
+	nonces  *table.Table[atomic.Int64] // when verified signatures expire, in seconds since 1970
 	proofs  *table.Table[claim.Proof]
 
 	binding  sync.Mutex
@@ -67,7 +67,7 @@ func New(config Config) *Verifier {
 		Client: config.Client, Folder: "robots/verify", Now: config.Now,
 	})
 	v.answers, v.places, v.sets = newCache(), make(chan struct{}, dnsConcurrency), make(map[string]*suffixSet)
-	v.nonces = newExpiries(maxNonces)
+	v.nonces = table.New[atomic.Int64](maxNonces)
 	v.proofs = table.New[claim.Proof](maxProofs)
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v

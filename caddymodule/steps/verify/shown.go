@@ -62,7 +62,7 @@ func problemsOf(verifiers []*verifier, now time.Time) (list []step.Problem) {
 				unread = append(unread, p)
 			}
 		}
-		if n := v.observer.dnsFailures.Load(); n >= mostDNSFailures && len(dns) == 0 {
+		if n := v.dnsFailures.Load(); n >= mostDNSFailures && len(dns) == 0 {
 			dns = append(dns, warning("dns", "reverse DNS",
 				fmt.Sprintf("the last %d lookups in reverse DNS failed: crawlers that need it stay unverified", n),
 				"Check the DNS resolver of this server, or set another one with `resolver` in `verify`."))
