@@ -220,14 +220,9 @@ func (a *auditor) countRobot(v *Judged) {
 // countPerson counts a request of a person.
 func (a *auditor) countPerson(v *Judged) {
 	a.people.count(v.agent)
-	exact := browser.SendsFetchFields(v.agent)
-	if !exact && !browser.IsBrowser(v.agent) {
-		return
-	}
-	kind := kindOf(v.entry)
-	reads := a.strangers.count(v, kind)
-	if exact {
-		a.strangers.countAgent(v, kind, reads)
+	if browser.IsBrowser(v.agent) {
+		kind := kindOf(v.entry)
+		a.strangers.countAgent(v, kind, a.strangers.count(v, kind))
 	}
 }
 

@@ -89,8 +89,10 @@ type hostPages struct {
 	paths *cost.Tree
 	// agents are the User-Agents of browsers, by hash: those with the same one count as one.
 	agents [agentCells]struct {
-		read  uint8 // pages of addresses that had requested others, at most embeddingPages
-		files bool  // it fetched files
+		read  uint8  // pages of addresses that had requested others, at most embeddingPages
+		files bool   // it fetched files
+		hash  uint32 // of the latest one
+		exact bool   // the latest one is exactly a browser's
 	}
 }
 
@@ -204,7 +206,14 @@ func (s *strangers) countAgent(v *Judged, kind media.Kind, reads bool) {
 	if pages == nil {
 		return
 	}
-	agent := &pages.agents[xxhash.Sum64String(v.agent)%agentCells]
+	hash := xxhash.Sum64String(v.agent)
+	agent := &pages.agents[hash%agentCells]
+	if agent.hash != uint32(hash>>32) {
+		agent.hash, agent.exact = uint32(hash>>32), browser.SendsFetchFields(v.agent)
+	}
+	if !agent.exact {
+		return
+	}
 	agent.files = agent.files || kind == media.Embedded
 	if reads && agent.read < embeddingPages {
 		agent.read++
