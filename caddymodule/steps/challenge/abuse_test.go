@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"crypto/rand"
 	"html"
 	"net/http"
 	"regexp"
@@ -38,14 +39,14 @@ func TestWhoGetsTheStyleSheetsCookie(t *testing.T) {
 func TestBoundsAfterClockSetBack(t *testing.T) {
 	t.Parallel()
 	var b bucket
-	for b.take(noon, time.Second, 120) == 0 {
+	for b.take(noon, ownPages) == 0 {
 	}
-	if wait := b.take(noon.Add(-time.Hour), time.Second, 120); wait > 0 {
+	if wait := b.take(noon.Add(-time.Hour), ownPages); wait > 0 {
 		t.Errorf("a bound holds for %s", wait)
 	}
-	for b.take(noon, time.Second, 120) == 0 {
+	for b.take(noon, ownPages) == 0 {
 	}
-	if b.take(noon.Add(-30*time.Second), time.Second, 120) == 0 {
+	if b.take(noon.Add(-30*time.Second), ownPages) == 0 {
 		t.Error("a request that was overtaken empties the bound")
 	}
 }
@@ -90,7 +91,7 @@ func TestEachRequestFromAnotherNetwork(t *testing.T) {
 		strings.Contains(body, "refresh") {
 		t.Errorf("it goes on by itself again: %d\n%s", w.Code, body)
 	}
-	other := ringOf(randomSecret())
+	other := ring{rand.Text()}
 	s.memory.ring.Store(&other) // another server
 	w = s.serve("GET", "/blame/a?"+next, "192.0.2.1")
 	if w.Code != http.StatusTooManyRequests || strings.Contains(w.Body.String(), "<script") {

@@ -4,156 +4,261 @@
 // anything.
 //
 // A Memory outlives a configuration and has the keys, what is remembered of clients, and a
-// Storm for each origin. A Check has the settings of a handler. For each request, the
-// step Challenge calls Receive before the handler decides, Pace after that, and Serve if the
-// Verdict says that the request is answered here. The step Storms watches all other pages.
+// Storm for each origin. A Check is what the step Challenge does for a handler: Strip takes the
+// parameter and the cookie from a request before the handler decides, decide comes after that,
+// Answer if the request is answered here, and End when it is known what it was. The step Storms
+// watches all other pages.
 //
 // Tokens and passes are stateless, and signed: see token.go. What is counted is bounded,
 // and holds keyed hashes of addresses.
 package challenge
 
 import (
-	"hash/maphash"
-	"net/netip"
-	"sync"
-	"sync/atomic"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/seal"
-	"github.com/caddy-robots/caddy-robots/internal/table"
+	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Bounds of what a Memory remembers: about 60 MB if all of it is used.
+func init() {
+	caddy.RegisterModule(new(Challenge))
+	caddy.RegisterModule(new(Storms))
+}
+
+// Defaults and bounds of Challenge.
 const (
-	maxMemos  = 7 << 16
-	maxStorms = 1 << 10 // origins
+	defaultOver     = "60/1m"
+	defaultPassFor  = 4 * time.Hour
+	leastOverPeriod = 10 * time.Second
+	mostOverPeriod  = 10 * time.Minute
+	leastPassFor    = 10 * time.Minute
+	mostPassFor     = 24 * time.Hour
+	maxOver         = 100_000
 )
 
-var results = metrics.NewCounter("challenges_total",
-	"Checks of strangers, by result: shown, style (cookie sent), passed (cookie came back), button (pressed) or refused (429).", "result")
+// disallowed stands for the paths that robots.txt disallows.
+const disallowed = "disallowed"
 
-// count counts a result.
-func count(result string) { results.WithLabelValues(result).Inc() }
+// Challenge asks strangers to show that they are browsers, while many addresses request a page
+// of some paths and nothing else. Default: off.
+//
+//	challenge /blame/* /search* {
+//		over 60/1m
+//		for 4h
+//		trap /calendar-all/*
+//	}
+type Challenge struct {
+	// The paths of pages, as patterns in robots.txt syntax. `disallowed` alone stands for those
+	// that robots.txt and `policy` disallow to `*`; but for no `hidden` path, and not for the
+	// whole site (write `/*`).
+	Paths []string `json:"paths,omitempty"`
 
-// Memory has what checks remember. It is safe for concurrent use.
-type Memory struct {
-	ring  atomic.Pointer[ring]
-	first *seal.Key   // of this process: it signs until keys are loaded
-	ready atomic.Bool // the keys were looked for, so that passes of an earlier process are known
+	// How many pages of these paths lone addresses may request together, before strangers are
+	// asked. The time is from 10s to 10m. Default: `60/1m`.
+	Over string `json:"over,omitempty"`
 
-	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
-	damaged    atomic.Int64          // when keys that can't be read were replaced; 0: never
+	// Whether strangers are asked without a storm too. Default: off.
+	Always *bool `json:"always,omitempty"`
 
-	memos  *table.Table[memo]
-	storms *table.Table[Storm]
-	seed   maphash.Seed
+	// The folder of trap URLs, such as `/calendar-all/*`. Default: none.
+	Trap string `json:"trap,omitempty"`
+
+	// Names of crawlers, addresses and CIDR ranges that are never asked. Any client can send a
+	// name: prefer addresses. Default: none.
+	Except []string `json:"except,omitempty"`
+
+	// How long the cookie is good, from 10m to 24h. Default: 4h.
+	For caddy.Duration `json:"for,omitempty"`
+
+	*Check `json:"-"` // nil before Join
+	site   step.Site
+	shared.User
 }
 
-// NewMemory returns an empty Memory. It checks nobody until Run has looked for keys.
-func NewMemory() *Memory {
-	m := &Memory{seed: maphash.MakeSeed(), memos: table.New[memo](maxMemos), storms: table.New[Storm](maxStorms)}
-	keys := ringOf(randomSecret())
-	m.first = keys[0]
-	m.ring.Store(&keys)
-	return m
+// CaddyModule returns the Caddy module information.
+func (*Challenge) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.robots.steps.challenge", New: func() caddy.Module { return new(Challenge) }}
 }
 
-// keys returns the keys that are accepted, of which the first signs.
-func (m *Memory) keys() ring { return *m.ring.Load() }
+// Info implements step.Step.
+func (*Challenge) Info() step.Info {
+	return step.Info{
+		Stage: step.Check, NeedsResponse: true, Enforces: true,
+		Matches: []string{"stranger"}, Placeholders: []string{referencePlaceholder, trapPlaceholder},
+		Logged: []string{referencePlaceholder},
+	}
+}
 
-// Storms calls yield for each storm of the check.
-func (c *Check) Storms(yield func(*Storm) bool) {
-	id := c.id()
-	for s := range c.memory.storms.All() {
-		if s.check == id && !yield(s) {
-			return
+// UnmarshalCaddyfile sets up the step. Syntax:
+//
+//	challenge <paths...> | disallowed {
+//		over   <number>/<duration>
+//		for    <duration>
+//		trap   <path>
+//		always [on|off]
+//		except <names and addresses...>
+//	}
+func (c *Challenge) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next()
+	head, paths := *d, d.RemainingArgs()
+	c.Paths = paths
+	p := lines.Parser{Dispenser: d}
+	block := lines.Table{
+		"over": lines.Text(&c.Over), "for": lines.Duration(&c.For, leastPassFor), "trap": lines.Text(&c.Trap), "always": lines.OnOff(&c.Always),
+		"except": lines.List(&c.Except),
+	}
+	if err := p.Block(block, nil); err != nil {
+		return err
+	}
+	_, err := c.config()
+	return lines.Place(&head, err)
+}
+
+// isDisallowed reports whether the paths are those that robots.txt disallows.
+func (c *Challenge) isDisallowed() bool { return len(c.Paths) == 1 && c.Paths[0] == disallowed }
+
+// config converts the settings to those of a Check.
+func (c *Challenge) config() (s Config, err error) {
+	s = Config{Name: c.String(), For: cmp.Or(time.Duration(c.For), defaultPassFor), Always: c.Always != nil && *c.Always}
+	switch {
+	case len(c.Paths) == 0:
+		return s, errors.New("challenge needs the paths of pages, such as challenge /blame/* /search*, or the word disallowed")
+	case !c.isDisallowed() && slices.Contains(c.Paths, disallowed):
+		return s, errors.New("challenge: write either disallowed or patterns of paths")
+	case s.For < leastPassFor || s.For > mostPassFor:
+		return s, fmt.Errorf("challenge for %s is not between %s and %s", s.For, leastPassFor, mostPassFor)
+	case !c.isDisallowed():
+		s.Paths, err = judge.PathGroup(c.Paths)
+		if err != nil {
+			return s, lines.About("challenge:", err)
 		}
 	}
-}
-
-// Config has the settings of a Check.
-type Config struct {
-	Name   string         // the line of the configuration, such as `challenge /blame/*`
-	Over   int            // documents of lone addresses in Window
-	Window time.Duration  // from 10 seconds to 10 minutes
-	For    time.Duration  // how long a pass is good
-	Mark   bool           // strangers are only marked
-	Always bool           // strangers are asked, storm or not
-	Names  []string       // of clients that are never asked, as in the registry
-	From   []netip.Prefix // their addresses
-	Paths  *robots.Group  // nil: those that robots.txt disallows
-	Page   *Page
-	Trap   Trap        // where trap URLs lie; "" without
-	Busy   func() bool // whether the server is busy; nil if nobody knows
-}
-
-// Check is the check of a handler. It is safe for concurrent use.
-type Check struct {
-	Config
-	memory *Memory
-	id     func() checkID
-	off    sync.Map // of the origins' hosts, and "" for all, for which the operator has switched it off
-}
-
-// New returns a Check. key names the handler when requests come: one with the same key goes
-// on with what was counted, if the settings of the storm are the same.
-func New(m *Memory, c Config, key func() string) *Check {
-	check := &Check{Config: c, memory: m}
-	check.id = sync.OnceValue(func() checkID { return checkID{key(), c.Name, c.Over, c.Window} })
-	return check
-}
-
-// storm returns the storm of the origin of a request.
-func (c *Check) storm(q *judge.Request, now uint32) *Storm {
-	site := q.SiteName()
-	key := max(1, maphash.Comparable(c.memory.seed, stormKey{c.id(), site, q.Origin.Port}))
-	s := c.memory.storms.Add(key, func(s *Storm) int64 { return int64(s.seen.Load()) }, func(s *Storm) { s.start(site, c, key) })
-	if s.seen.Load() != now {
-		s.seen.Store(now)
-	}
-	return s
-}
-
-// checkID has all that shapes the storms of a handler.
-type checkID struct {
-	handler, name string
-	over          int
-	window        time.Duration
-}
-
-// stormKey has all that shapes a storm.
-type stormKey struct {
-	check checkID
-	site  string
-	port  uint16
-}
-
-// isOn reports whether strangers are checked at a host.
-func (s *Storm) isOn(c *Check, host string, now uint32) bool {
-	return (s.IsOn(now, c.Busy) || c.Always) && c.isUsed(host)
-}
-
-// isUsed reports whether the operator has not switched the check off for a host.
-func (c *Check) isUsed(host string) bool { return c.memory.ready.Load() && !c.IsOff(host) }
-
-// IsOff reports whether the operator has switched the check off for a host.
-func (c *Check) IsOff(host string) bool {
-	_, all := c.off.Load("")
-	_, here := c.off.Load(host)
-	return all || here
-}
-
-// Set switches the check off for a host, or for all hosts ("") of the handler, until it is
-// switched on again.
-func (c *Check) Set(host string, on bool) {
-	if on {
-		if c.off.Delete(host); host == "" {
-			c.off.Clear()
+	for _, except := range c.Except {
+		from, err := caddyhttp.CIDRExpressionToPrefix(except)
+		if err != nil {
+			s.Names = append(s.Names, except)
+			continue
 		}
-		return
+		s.From = append(s.From, from.Masked())
 	}
-	c.off.Store(host, true)
+	over, err := parseOver(cmp.Or(c.Over, defaultOver))
+	if err == nil && c.Trap != "" {
+		s.Trap, err = ParseTrap(c.Trap)
+	}
+	s.Over, s.Window = over.Requests, over.Per
+	return s, lines.About("challenge", err)
 }
+
+// CheckNames implements step.Named.
+func (c *Challenge) CheckNames(registry *crawler.Registry) error {
+	settings, err := c.config()
+	if err != nil {
+		return err
+	}
+	return registry.CheckNames("challenge except", settings.Names...)
+}
+
+// parseOver parses a value of Over.
+func parseOver(over string) (rate robots.RequestRate, err error) {
+	rate, err = throttle.ParseRate(over)
+	switch {
+	case err != nil:
+		return rate, fmt.Errorf("over: %w", err)
+	case rate.Per < leastOverPeriod || rate.Per > mostOverPeriod:
+		return rate, fmt.Errorf("over %s: the time is not between %s and %s", over, leastOverPeriod, mostOverPeriod)
+	case rate.Requests > maxOver:
+		return rate, fmt.Errorf("over %s is more than %d pages", over, maxOver)
+	}
+	return rate, nil
+}
+
+// String returns the line of the configuration, such as `challenge /blame/*`.
+func (c *Challenge) String() string { return "challenge " + strings.Join(c.Paths, " ") }
+
+// Join implements step.Step. What is counted outlives a reload.
+func (c *Challenge) Join(site step.Site) error {
+	settings, err := c.config()
+	if err != nil {
+		return err
+	}
+	c.site, settings.Busy, settings.Page = site, site.IsBusy, builtin
+	settings.Mark, err = site.Page("challenge", func(text []byte) (err error) {
+		settings.Page, err = NewPage(text)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.Check = New(shared.Use(&c.User, "challenge", NewMemory), settings, site.Key)
+	c.place.File, c.place.Line = site.File, site.Line
+	return nil
+}
+
+// Start implements step.Starter: the keys of passes are exchanged from now on, once for all
+// handlers of a configuration.
+func (c *Challenge) Start() {
+	storage, store := c.site.Storage(), c.site.Store()
+	shared.Use(&c.User, fmt.Sprintf("challenge keys %p %p", storage, store), func() *keeper {
+		return c.memory.keep(storage, store, c.site.Log.Named("challenge"))
+	})
+}
+
+// Places implements step.Placed.
+func (c *Challenge) Places() []*judge.Place { return []*judge.Place{c.place} }
+
+// Names of placeholders.
+const (
+	referencePlaceholder = "reference"
+	trapPlaceholder      = "trap"
+)
+
+// Record implements step.Recorder. A request without placeholders allocates nothing.
+func (c *Challenge) Record(x *step.Exchange) func(string) (string, bool) {
+	page, dest := c.slot.Of(x).page, destination(x.HTTP)
+	mayTrap := c.Check.Trap != "" && (dest == "" || dest == "document" || dest == "empty")
+	if page.at == 0 && !mayTrap {
+		return nil
+	}
+	q, rules := x.Request, x.Decision.Rules
+	return func(name string) (string, bool) {
+		switch {
+		case name == referencePlaceholder && page.at != 0:
+			return page.reference(), true
+		case name == trapPlaceholder && mayTrap:
+			return c.TrapURL(&q, rules), true
+		}
+		return "", name == trapPlaceholder || name == referencePlaceholder
+	}
+}
+
+// Interface guards
+var (
+	_ caddy.CleanerUpper = (*Challenge)(nil)
+	_ step.Step          = (*Challenge)(nil)
+	_ step.Starter       = (*Challenge)(nil)
+	_ step.Named         = (*Challenge)(nil)
+	_ step.Placed        = (*Challenge)(nil)
+	_ step.Switch        = (*Challenge)(nil)
+	_ step.Stripper      = (*Challenge)(nil)
+	_ step.Decider       = (*Challenge)(nil)
+	_ step.Answerer      = (*Challenge)(nil)
+	_ step.Responder     = (*Challenge)(nil)
+	_ step.Ender         = (*Challenge)(nil)
+	_ step.Recorder      = (*Challenge)(nil)
+	_ step.Fitter        = (*Challenge)(nil)
+	_ step.Feature       = (*Challenge)(nil)
+)

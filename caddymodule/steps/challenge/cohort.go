@@ -17,7 +17,7 @@ const (
 	cohortFactor = 5       // by how much its share of pages here exceeds that of the others
 	leastOthers  = 50      // pages of the others elsewhere, which say something
 	era          = 10 * 60 // in seconds; after one, all counts are halved
-	maxAgent     = 256     // octets of a User-Agent that are kept
+	maxKept      = 256     // octets of a User-Agent that are kept
 )
 
 // cohorts counts the pages of a Storm by User-Agent. It is safe for concurrent use.
@@ -42,7 +42,7 @@ func (c *cohorts) cellOf(seed maphash.Seed, agent string) *cohortCell {
 // counts counts a page on the paths of the check.
 func (c *cohortCell) counts(agent string) {
 	c.here.Add(1)
-	agent = agent[:min(len(agent), maxAgent)]
+	agent = agent[:min(len(agent), maxKept)]
 	switch known := c.agent.Load(); {
 	case known != nil && *known == agent:
 		c.votes.Add(1)

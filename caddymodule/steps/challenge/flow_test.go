@@ -15,14 +15,14 @@ import (
 func (s *site) serve(method, target, addr string, fields ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	w := httptest.NewRecorder()
-	a, v, r := s.ask(method, target, addr, fields...)
+	_, v, r := s.ask(method, target, addr, fields...)
 	switch v {
 	case Go:
 		_, _ = w.WriteString("the page " + r.URL.RequestURI() + " " + r.Header.Get("Cookie"))
 	case TooMany:
 		w.WriteHeader(http.StatusTooManyRequests)
 	default:
-		if err := s.check.Serve(w, a, &s.q, r); err != nil {
+		if err := s.check.Answer(s.x, w); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -251,14 +251,14 @@ func TestBoundOfAnAddress(t *testing.T) {
 		for range 29 {
 			all += s.through(121, robot, s.pass(addresses[0]), backend{})
 		}
-		if most := 600 + 29*(fewBurst+1); all < 600 || all > most {
+		if most := 600 + 29*(fewPages.burst+1); all < 600 || all > most {
 			t.Errorf("%s: %d pages at once by 29 passes, at most %d", addresses[0], all, most)
 		}
 		if neighbour.visit("/blame/b"); neighbour.clicks > 0 {
 			t.Errorf("%s: a neighbour with a pass has to click", addresses[0])
 		}
 		for i := range 20 {
-			if neighbour.visit("/blame/c"); neighbour.clicks > 1+i/fewBurst {
+			if neighbour.visit("/blame/c"); neighbour.clicks > 1+i/fewPages.burst {
 				t.Fatalf("%s: a neighbour has to click %d times for %d pages", addresses[0], neighbour.clicks, i)
 			}
 		}

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,32 +17,17 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/internal/background"
-	"github.com/caddy-robots/caddy-robots/internal/seal"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// maxKeys bounds the keys: those of servers that joined a fleet are accepted beside its own.
+// maxKeys bounds the secrets: those of servers that joined a fleet are accepted beside its own.
 const maxKeys = 8
 
-// ring has the keys that are accepted, of which the first signs. It is immutable.
-type ring []*seal.Key
+// ring has the secrets that are accepted, of which the first signs. It is immutable.
+type ring []string
 
-// randomSecret returns a new secret of a key, in hexadecimal form.
-func randomSecret() string {
-	secret := make([]byte, seal.Size)
-	_, _ = rand.Read(secret) // never fails
-	return hex.EncodeToString(secret)
-}
-
-// ringOf returns the keys of the secrets.
-func ringOf(secrets ...string) (keys ring) {
-	for _, text := range secrets {
-		secret, _ := hex.DecodeString(text)
-		if k, err := seal.NewKey(secret); err == nil {
-			keys = append(keys, k)
-		}
-	}
-	return keys
-}
+// secretForm is the form of a secret, such as rand.Text returns.
+var secretForm = regexp.MustCompile(`^[0-9A-Za-z]{26,64}$`)
 
 // keysName is the name of the secrets in Caddy's storage, a line each, and keySet that of their set
 // in a fleet.
@@ -59,13 +44,14 @@ const (
 
 // keeper keeps the keys of a Memory, of the storage and of a fleet equal.
 type keeper struct {
-	memory  *Memory
-	storage certmagic.Storage
-	fleet   step.Store // nil without
-	log     *zap.Logger
-	secrets []string // that are known, also to the storage
-	stop    context.CancelFunc
-	ended   background.Group
+	memory   *Memory
+	storage  certmagic.Storage
+	fleet    step.Store // nil without
+	log      *zap.Logger
+	secrets  ring // that are known, and were stored
+	isStored bool // the storage was read with these
+	stop     context.CancelFunc
+	ended    background.Group
 }
 
 // keep exchanges keys until the keeper is closed. While there are none that outlive the process,
@@ -103,9 +89,9 @@ func (k *keeper) run(ctx context.Context) {
 	k.memory.ready.Store(true)
 }
 
-// sync exchanges the keys once. The oldest one of a fleet signs, so that a server that joins
-// changes nothing. An error leaves the keys that are known in force; while the fleet does not
-// answer, which it says itself, the servers go on with these too.
+// sync exchanges the secrets once. The oldest one of a fleet signs, so that a server that joins
+// changes nothing; then come those of the storage. An error leaves those that are known in force;
+// while the fleet does not answer, which it says itself, the servers go on with these too.
 func (k *keeper) sync(ctx context.Context) (err error) {
 	var shared []step.Member
 	var fleetErr error
@@ -113,72 +99,51 @@ func (k *keeper) sync(ctx context.Context) (err error) {
 		shared, fleetErr = k.fleet.Members(ctx, keySet, maxKeys)
 	}
 	slices.SortFunc(shared, func(a, b step.Member) int { return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Name, b.Name)) })
-	var secrets []string
-	for _, m := range shared {
-		secrets = append(secrets, m.Name)
+	names := words.Map(shared, func(m step.Member) string { return m.Name })
+	if !k.isStored || !slices.Equal(joined(names, k.secrets), k.secrets) {
+		err = k.store(ctx, names)
 	}
-	secrets = joined(secrets, k.secrets)
-	if len(secrets) == 0 || !slices.Equal(secrets, k.secrets) {
-		secrets, err = k.exchange(ctx, secrets)
-	}
-	if len(secrets) > 0 {
-		keys := append(ringOf(secrets...), k.memory.first) // which may have signed a button
-		k.memory.ring.Store(&keys)
-	}
+	secrets := joined(names, k.secrets)
 	if k.fleet != nil && fleetErr == nil && len(shared) == 0 && len(secrets) > 0 { // also after it was emptied
 		_ = k.fleet.AddMembers(ctx, keySet, []step.Member{{Name: secrets[0], Time: clock.Now()}}, maxKeys)
 	}
+	secrets = append(secrets, k.memory.first) // which may have signed a button
+	k.memory.ring.Store(&secrets)
 	return err
 }
 
-// joined returns the secrets of both lists that make keys, each once.
-func joined(first, further []string) (all []string) {
-	for _, text := range slices.Concat(first, further) {
-		if len(all) < maxKeys && !slices.Contains(all, text) && len(ringOf(text)) > 0 {
-			all = append(all, text)
+// joined returns the secrets of several lists, each once.
+func joined(lists ...[]string) (all ring) {
+	for _, secret := range slices.Concat(lists...) {
+		if len(all) < maxKeys && !slices.Contains(all, secret) && secretForm.MatchString(secret) {
+			all = append(all, secret)
 		}
 	}
 	return all
 }
 
-// exchange makes the storage have the secrets that are known, and returns all. It makes one if
-// there is none, also in the place of text that has none.
-func (k *keeper) exchange(ctx context.Context, secrets []string) (all []string, err error) {
-	all, missing, err := k.read(ctx, secrets)
-	if err != nil {
-		return secrets, err
-	}
-	if missing {
-		if err := k.storage.Lock(ctx, keysName); err != nil {
-			return all, err
-		}
-		defer func() { _ = k.storage.Unlock(context.WithoutCancel(ctx), keysName) }()
-		all, _, err = k.read(ctx, all) // again: another server may have stored some
-		if err != nil {
-			return secrets, err
-		}
-		if len(all) == 0 {
-			all = []string{randomSecret()}
-		}
-		if err := k.storage.Store(ctx, keysName, []byte(strings.Join(all, "\n")+"\n")); err != nil {
-			return secrets, err
-		}
-	}
-	k.secrets = all
-	return all, nil
-}
-
-// read returns the secrets that are known, with those of the storage, and reports whether some
-// are missing there.
-func (k *keeper) read(ctx context.Context, secrets []string) (all []string, missing bool, err error) {
+// store makes the storage have the secrets of the fleet and those that are known. It makes one if
+// there is none, also in the place of text that has none. Servers that start together may write
+// over each other's: so each reads again what it has written.
+func (k *keeper) store(ctx context.Context, fleet []string) error {
 	text, err := k.storage.Load(ctx, keysName)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, false, err
+		return err
 	}
-	stored := joined(strings.Fields(string(text)), nil)
+	stored := joined(strings.Fields(string(text)))
 	if err == nil && len(stored) == 0 {
 		k.memory.damaged.Store(clock.Now().Unix())
 	}
-	all = joined(secrets, stored)
-	return all, len(all) == 0 || !slices.Equal(all, stored), nil
+	all := joined(fleet, stored, k.secrets)
+	if len(all) == 0 {
+		all = ring{rand.Text()}
+	}
+	k.isStored = slices.Equal(all, stored)
+	if !k.isStored {
+		if err := k.storage.Store(ctx, keysName, []byte(strings.Join(all, "\n")+"\n")); err != nil {
+			return err
+		}
+	}
+	k.secrets = all
+	return nil
 }

@@ -46,11 +46,12 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 	if keys := synced(t, first); len(keys) != 2 {
 		t.Fatalf("%d keys", len(keys))
 	}
-	pass := newToken(noon).as(passByStyle)
+	pass := newToken(noon).as(passToken)
 	text := first.memory.keys().text(pass, &here)
 	if synced(t, &keeper{memory: NewMemory(), storage: storage}).open(text, &here) != pass {
 		t.Error("another server does not know the pass")
 	}
+	synced(t, first) // which reads what it has stored
 	storage.err = errors.New("no storage")
 	if synced(t, first).open(text, &here) != pass {
 		t.Error("an outage of the storage costs the key")
@@ -80,7 +81,7 @@ func (s *sharedSet) AddMembers(_ context.Context, _ string, members []step.Membe
 func TestKeysOfAFleet(t *testing.T) {
 	t.Parallel()
 	set := new(sharedSet)
-	pass := newToken(noon).as(passByStyle)
+	pass := newToken(noon).as(passToken)
 	var servers []*keeper
 	var own []string // passes that the servers gave before they joined
 	for range 3 {
@@ -125,7 +126,7 @@ func TestDamagedKeys(t *testing.T) {
 			if keys := synced(t, k); len(keys) != 2 {
 				t.Errorf("%q, %d: no key", text, i)
 			}
-			c := &Challenge{check: New(k.memory, Config{}, handlerKey)}
+			c := &Challenge{Check: New(k.memory, Config{}, handlerKey)}
 			if n := len(c.faults()); n == 1 != damaged {
 				t.Errorf("%q, %d: %d problems", text, i, n)
 			}

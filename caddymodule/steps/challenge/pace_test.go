@@ -2,6 +2,7 @@ package challenge
 
 import (
 	"cmp"
+	"crypto/rand"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // being seen.
 func TestNoFieldIsAWayAround(t *testing.T) {
 	t.Parallel()
-	foreign := ringOf(randomSecret())
+	foreign := ring{rand.Text()}
 	for name, tt := range map[string]struct {
 		method string
 		fields []string
@@ -42,7 +43,7 @@ func TestNoFieldIsAWayAround(t *testing.T) {
 		"a browser's fields":            {fields: opened},
 		"a referer":                     {fields: []string{"Referer", "https://example.com/"}},
 		"a forged pass":                 {fields: []string{"Cookie", "__Host-caddy-robots-pass=" + strings.Repeat("A", tokenLen)}},
-		"a pass of another server":      {fields: []string{"Cookie", "__Host-caddy-robots-pass=" + foreign.text(newToken(noon).as(passByStyle), new(bearer))}},
+		"a pass of another server":      {fields: []string{"Cookie", "__Host-caddy-robots-pass=" + foreign.text(newToken(noon).as(passToken), new(bearer))}},
 		"a style sheet of the check":    {fields: []string{"Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin"}},
 		"a browser that nobody knows":   {fields: []string{"User-Agent", "NetSurf/3.11 (Linux)"}},
 		"a name of a crawler, invented": {fields: []string{"User-Agent", "XQBot/1.0"}},
@@ -202,7 +203,7 @@ func TestKnownVisitors(t *testing.T) {
 				through++
 			}
 		}
-		if through > pageBurst {
+		if through > ownPages.burst {
 			t.Errorf("%s: %d pages at once", name, through)
 		}
 		s.now = s.now.Add(time.Hour)

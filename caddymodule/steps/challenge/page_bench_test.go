@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // discard is a response that nobody reads.
@@ -35,36 +33,37 @@ func BenchmarkCheck(b *testing.B) {
 		for b.Loop() {
 			clear(w.header)
 			a.page = newToken(s.now)
-			if err := s.check.Serve(w, a, &s.q, r); err != nil {
+			if err := s.check.Answer(s.x, w); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	for name, text := range map[string]string{"plain": "abcdefg/", "ampersands": "&a=b&c&&", "escaped": "\"<>\"<>\"<"} {
 		b.Run("8kB/"+name, func(b *testing.B) {
-			q, target := s.q, "/blame/x?"+strings.Repeat(text, 1<<10)
+			target := "/blame/x?" + strings.Repeat(text, 1<<10)
 			b.ReportAllocs()
 			for b.Loop() {
 				clear(w.header)
-				q.Target, r.URL.RawQuery = target, target[len("/blame/x?"):]
-				a := Arrival{verdict: Stranger, page: newToken(s.now)}
-				s.check.Receive(&a, &q, r)
-				if err := s.check.Serve(w, &a, &q, r); err != nil {
+				s.x.Request.Target, r.URL.RawQuery = target, target[len("/blame/x?"):]
+				*a = Arrival{verdict: Stranger, page: newToken(s.now)}
+				s.check.Strip(s.x, false)
+				s.check.arrival(s.x)
+				if err := s.check.Answer(s.x, w); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
-	var d judge.Decision
-	s.rules.Check(&s.q, &d)
 	b.Run("pace", func(b *testing.B) {
 		b.ReportAllocs()
+		s.x.Request.Target, r.URL.RawQuery = "/blame/x", ""
 		for i := 0; b.Loop(); i++ {
 			*a = Arrival{}
-			s.q.Client = addresses[i%len(addresses)]
-			s.check.Receive(a, &s.q, r)
-			if v := s.check.Pace(a, &s.q, r, &d); v != Stranger {
-				b.Fatal(v)
+			s.x.Request.Client = addresses[i%len(addresses)]
+			s.check.Strip(s.x, false)
+			s.rules.Check(&s.x.Request, &s.x.Decision)
+			if s.check.decide(s.x); a.verdict != Stranger {
+				b.Fatal(a.verdict)
 			}
 		}
 	})

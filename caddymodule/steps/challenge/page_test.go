@@ -19,7 +19,7 @@ func TestWordsFor(t *testing.T) {
 		"zh-Hant-TW":                      "zh",
 		"de;q=0,es;q=0.1":                 "es",
 	} {
-		if got := builtin.wordsFor(&http.Request{Header: http.Header{"Accept-Language": {accept}}})["Lang"]; got != want {
+		if got := wordsFor(&http.Request{Header: http.Header{"Accept-Language": {accept}}})["Lang"]; got != want {
 			t.Errorf("%q: %s, want %s", accept, got, want)
 		}
 	}

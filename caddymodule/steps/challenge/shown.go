@@ -46,15 +46,15 @@ func (c *Challenge) Problems(monitored bool) []step.Problem {
 
 // storms returns the storms of now.
 func (c *Challenge) storms(monitored bool) (list []step.Problem) {
-	for s, p := range c.check.held() {
+	for s, p := range c.held() {
 		asked, passed := int(s.asked.Load()), int(s.passed.Load())
-		who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.check.Name,
+		who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.Name,
 			p.Since.UTC().Format("2 January 15:04 UTC"))
 		p.Before, p.Now = passed, asked
 		switch {
-		case c.check.IsOff(p.Sites[0]):
+		case c.IsOff(p.Sites[0]):
 			p.Before, p.Now, p.AmongPeople = 0, int(s.lone.Load()), true
-			p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.check.Name, s)
+			p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.Name, s)
 			p.Advice = "`POST /robots/challenge?set=configured` switches it on."
 			p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}
 		case monitored:
@@ -66,7 +66,7 @@ func (c *Challenge) storms(monitored bool) (list []step.Problem) {
 				". If nobody needs it, refuse this User-Agent on these paths with Caddy's matcher `header`."
 		case asked == 0:
 			p.Severity = statusapi.Remark
-			p.Message = fmt.Sprintf("pages of `%s` at %s are stormed since %s, and no stranger had to be asked since", c.check.Name, s,
+			p.Message = fmt.Sprintf("pages of `%s` at %s are stormed since %s, and no stranger had to be asked since", c.Name, s,
 				p.Since.UTC().Format("2 January 15:04 UTC"))
 			p.Advice = "Nothing to do: strangers who come are asked first, and each name of a crawler that no rule binds gets a few pages."
 		default:
@@ -108,14 +108,14 @@ const leastWaiting = 20
 
 // faults returns what keeps the check from working as it should.
 func (c *Challenge) faults() (list []step.Problem) {
-	if failed := c.check.memory.keysFailed.Load(); failed != nil && *failed != nil {
+	if failed := c.memory.keysFailed.Load(); failed != nil && *failed != nil {
 		list = append(list, step.Problem{
 			Severity: statusapi.Warning, Kind: "challenge",
 			Message: "the keys of passes can't be read or stored: those that are known stay in use, and passes may end with this process: " + (*failed).Error(),
 			Advice:  "Check that Caddy's user may read and write robots/challenge/keys in Caddy's storage.",
 		})
 	}
-	if damaged := time.Unix(c.check.memory.damaged.Load(), 0); clock.Now().Sub(damaged) < day*time.Second {
+	if damaged := time.Unix(c.memory.damaged.Load(), 0); clock.Now().Sub(damaged) < day*time.Second {
 		list = append(list, step.Problem{
 			Severity: statusapi.Remark, Kind: "challenge",
 			Message: "the file of the keys of passes was damaged, and was replaced at " + damaged.UTC().Format(time.DateTime) +
@@ -123,8 +123,8 @@ func (c *Challenge) faults() (list []step.Problem) {
 			Advice: "Find out what changed robots/challenge/keys in Caddy's storage.",
 		})
 	}
-	for s := range c.check.Storms {
-		if n := s.waiting.Load(); n >= leastWaiting && (s.on.Load() || c.check.Always) {
+	for s := range c.Storms {
+		if n := s.waiting.Load(); n >= leastWaiting && (s.on.Load() || c.Check.Always) {
 			list = append(list, step.Problem{
 				Severity: statusapi.Warning, Kind: "challenge_broken", Subject: s.String(), Sites: []string{s.site()},
 				Message: fmt.Sprintf("at %s, %d addresses fetched the style sheet of the check, and nobody came back with the cookie: "+
@@ -145,7 +145,7 @@ func (c *Challenge) Misfits(rules *judge.Rules) (list []step.Problem) {
 			Advice:  "Write patterns of paths in place of disallowed, `/*` for the whole site.",
 		})
 	}
-	if trap := c.check.Trap; trap != "" {
+	if trap := c.Check.Trap; trap != "" {
 		if why := trap.Allowed(rules); why != "" {
 			list = append(list, step.Problem{
 				Severity: statusapi.Severe, Kind: "challenge",

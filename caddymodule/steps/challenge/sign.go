@@ -2,13 +2,12 @@ package challenge
 
 import (
 	"fmt"
-	"net/http"
 	"net/netip"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
 )
@@ -24,34 +23,17 @@ import (
 //
 // A client is an address with a whole User-Agent at one site.
 
-// fetchFields are those by which a browser says what a request is for.
-var fetchFields = [...]string{"Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest"}
-
 // watchSigns looks for a sign in a request that a person seems to have sent.
-func (c *Check) watchSigns(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) {
-	isSign := judge.IsRobotsTxt(q.Target) && isProgram(r) || c.isTrapped(q, d.Rules)
-	if !isSign || d.Reason != judge.Person || len(q.UserAgents) != 1 || q.Authorized || !q.Reads() || !isOpened(r) {
+func (c *Check) watchSigns(x *step.Exchange) {
+	q, r := &x.Request, x.HTTP
+	isProgram := judge.IsRobotsTxt(q.Target) && fetchFields(r) == 0 && len(r.Header["Sec-Fetch-User"]) == 0
+	if !isProgram && !c.isTrapped(q, x.Decision.Rules) || x.Decision.Reason != judge.Person || q.Authorized || !q.Reads() || !isOpened(r) {
 		return
 	}
-	if _, isCertain := trapBearer(q); isCertain && browser.SendsFetchFields(q.UserAgents[0]) {
-		c.identify(a, q)
-		client, _ := c.memory.memo(c.clientKey(a, r), a.now)
-		client.sign.Store(a.now)
+	a := c.arrival(x)
+	if isCertain(q, a.bearer.addr) && browser.SendsFetchFields(a.bearer.userAgent) {
+		a.ofClient().sign.Store(a.now)
 	}
-}
-
-// isProgram reports whether a request has none of the fields that browsers send.
-func isProgram(r *http.Request) bool {
-	return len(r.Header["Sec-Fetch-User"]) == 0 &&
-		!slices.ContainsFunc(fetchFields[:], func(name string) bool { return len(r.Header[name]) > 0 })
-}
-
-// isOpened reports whether the user, or a page of the same origin, has opened the URL, as
-// far as the browser says.
-func isOpened(r *http.Request) bool {
-	isOther := func(dest string) bool { return dest != "document" }
-	return len(r.Header["Sec-Purpose"])+len(r.Header["Purpose"])+len(r.Header["X-Moz"]) == 0 &&
-		!slices.ContainsFunc(r.Header["Sec-Fetch-Dest"], isOther) && isFrom(r, "same-origin", "none")
 }
 
 // Trap is a path with a slash at its end, such as /calendar-all/. A site links to URLs
@@ -93,27 +75,20 @@ func (t Trap) Allowed(rules *judge.Rules) string {
 	return ""
 }
 
-// trapBearer is the client that a trap URL is made for, whatever its User-Agent. ok is
-// false if its address is not certain, and over plain HTTP, where browsers do not say what
-// a request is for.
-func trapBearer(q *judge.Request) (b bearer, ok bool) {
-	if q.Origin.Scheme != "https" || q.Ambiguous {
-		return b, false
-	}
-	b.origin = q.Origin
-	b.addr, _ = netip.ParseAddr(q.Client)
-	return b, b.addr.IsValid()
+// isCertain reports whether the address of a client is its own, and not over plain HTTP, where
+// browsers do not say what a request is for.
+func isCertain(q *judge.Request, addr netip.Addr) bool {
+	return q.Origin.Scheme == "https" && !q.Ambiguous && addr.IsValid()
 }
 
 // TrapURL returns a URL (path only) below the path of the trap, for the address of a
-// client. It is valid for 24 hours. It is "" if no trap is in force under the rules.
+// client, whatever its User-Agent. It is valid for 24 hours. It is "" if no trap is in force under
+// the rules.
 func (c *Check) TrapURL(q *judge.Request, rules *judge.Rules) string {
-	b, ok := trapBearer(q)
-	if !ok || c.Trap == "" {
-		return ""
-	}
+	b := bearerOf(q)
 	u := string(c.Trap) + c.memory.keys().text(newToken(q.Time).as(trapToken), &b)
-	if _, ok := rules.DisallowsEveryGroup(u); !ok {
+	_, inForce := rules.DisallowsEveryGroup(u)
+	if c.Trap == "" || !isCertain(q, b.addr) || !inForce {
 		return ""
 	}
 	return u
@@ -122,19 +97,12 @@ func (c *Check) TrapURL(q *judge.Request, rules *judge.Rules) string {
 // isTrapped reports whether a request is for a trap URL that was made for the same
 // address, and the trap is in force.
 func (c *Check) isTrapped(q *judge.Request, rules *judge.Rules) bool {
-	if c.Trap == "" {
-		return false
-	}
 	text, below := strings.CutPrefix(q.Target, string(c.Trap))
-	b, ok := trapBearer(q)
-	if !below || !ok {
+	if c.Trap == "" || !below {
 		return false
 	}
+	b := bearerOf(q)
 	text, _, _ = strings.Cut(text, "?")
-	t := c.memory.keys().open(text, &b)
-	if t.kind != trapToken || !t.isFresh(q.Time, trapLife) {
-		return false
-	}
 	_, inForce := rules.DisallowsEveryGroup(q.Target)
-	return inForce
+	return inForce && c.memory.keys().open(text, &b).isFresh(trapToken, q.Time, trapLife)
 }

@@ -174,11 +174,11 @@ func TestWhoIsMarked(t *testing.T) {
 		t.Error("asked at another host")
 	}
 	s.host = "example.com"
-	s.check.Set("example.com", false)
+	s.check.Switch("example.com", false)
 	if s.isAsked("192.0.2.7") {
 		t.Error("asked while the check is off")
 	}
-	s.check.Set("example.com", true)
+	s.check.Switch("example.com", true)
 	s.now = s.now.Add(24 * time.Hour)
 	if !s.isAsked("192.0.2.7") {
 		t.Error("not asked after 24 hours")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -38,7 +39,7 @@ type site struct {
 	memory *Memory
 	rules  *judge.Rules
 	host   string
-	q      judge.Request              // the latest one
+	x      *step.Exchange             // the latest one
 	sent   *httptest.ResponseRecorder // the answer to the latest one that went on
 	scheme string
 	// invented says that the host is one of *.example.com.
@@ -89,8 +90,8 @@ type backend struct {
 	err    error
 }
 
-// request makes a request the latest one.
-func (s *site) request(method, target, addr string, fields ...string) *http.Request {
+// request makes a request the latest one, and lets the rules decide on it.
+func (s *site) request(method, target, addr string, fields ...string) *step.Exchange {
 	r := httptest.NewRequest(method, "https://"+s.host+target, nil)
 	r.Header.Set("User-Agent", chrome)
 	r.Header.Set("Accept", "text/html,*/*;q=0.8")
@@ -99,49 +100,45 @@ func (s *site) request(method, target, addr string, fields ...string) *http.Requ
 			r.Header.Del(fields[i])
 		}
 	}
-	s.q = judge.Request{
+	s.x = &step.Exchange{HTTP: r, Request: judge.Request{
 		Method: method, Target: target, UserAgents: r.Header["User-Agent"], Client: addr, Time: s.now,
 		Origin: judge.NewOrigin(s.scheme, s.host, 443), Authorized: r.Header["Authorization"] != nil, Invented: s.invented, Site: s.pattern(),
-	}
-	return r
+	}}
+	s.check.Strip(s.x, false)
+	s.rules.Check(&s.x.Request, &s.x.Decision)
+	return s.x
 }
 
 // watch sends a request to a site where storms are watched.
 func (s *site) watch(target, addr string) {
-	r := s.request("GET", target, addr)
-	var a Arrival
-	var d judge.Decision
-	s.rules.Check(&s.q, &d)
-	s.check.Watch(&a, &s.q, r, &d)
-	s.answer(&a, r, backend{})
+	x := s.request("GET", target, addr)
+	s.check.watch(x)
+	s.answer(x, backend{})
 }
 
 // askAnswered sends a request to which the back end has a certain answer.
 func (s *site) askAnswered(method, target, addr string, as backend, fields ...string) (*Arrival, Verdict, *http.Request) {
 	s.t.Helper()
-	r := s.request(method, target, addr, fields...)
-	a := new(Arrival)
-	s.check.Receive(a, &s.q, r)
-	var d judge.Decision
-	s.rules.Check(&s.q, &d)
-	v := s.check.Pace(a, &s.q, r, &d)
-	a.verdict = v
-	if v == Go {
-		s.answer(a, r, as)
+	x := s.request(method, target, addr, fields...)
+	s.check.decide(x)
+	a := s.check.slot.Of(x)
+	if a.verdict == Go {
+		s.answer(x, as)
 	}
-	a.End(false, nil, r)
-	return a, v, r
+	s.check.End(x)
+	return a, a.verdict, x.HTTP
 }
 
 // answer answers a request that goes on.
-func (s *site) answer(a *Arrival, r *http.Request, as backend) {
+func (s *site) answer(x *step.Exchange, as backend) {
 	s.sent = httptest.NewRecorder()
-	w := a.Reach(s.sent)
+	w := s.check.Respond(x, s.sent)
 	if as.err == nil {
 		if as.media == "" {
 			as.media = "text/html; charset=utf-8"
-			if of := mime.TypeByExtension(path.Ext(r.URL.Path)); media.OfTarget(r.URL.Path) == media.Embedded || path.Ext(r.URL.Path) == ".ico" {
-				as.media = of
+			ext := path.Ext(x.HTTP.URL.Path)
+			if media.OfTarget(x.HTTP.URL.Path) == media.Embedded || ext == ".ico" {
+				as.media = mime.TypeByExtension(ext)
 			}
 		}
 		if as.media != "none" {
@@ -152,7 +149,8 @@ func (s *site) answer(a *Arrival, r *http.Request, as backend) {
 		}
 		w.WriteHeader(cmp.Or(as.status, http.StatusOK))
 	}
-	a.End(true, as.err, r)
+	x.Returned, x.Err = true, as.err
+	s.check.End(x)
 }
 
 // address returns the address of stranger i.

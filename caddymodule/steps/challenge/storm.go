@@ -13,9 +13,9 @@ const (
 	// mostPages is how many pages of an address count in a minute: a person's pace. At this
 	// number they count as those of a lone address.
 	mostPages = 20
-	// newFactor is by how much the pages of addresses that were never seen exceed `over` if
-	// they count at once.
-	newFactor = 10
+	// atOnce is by how much the pages of lone addresses exceed `over` if they count before
+	// it is known who fetches embedded files.
+	atOnce = 10
 	// calmFor is how long the pages must be few before the check ends.
 	calmFor = 5 * 60
 	// leastBusy is how many pages of lone addresses in a minute, or in a shorter window, say
@@ -25,12 +25,17 @@ const (
 	samples = 64
 )
 
-// second counts the pages of strangers in a second.
+// weight is what pages of strangers count. Those of lone addresses, and of addresses that come
+// faster than people, are in lone too.
+type weight struct{ all, lone int32 }
+
+// less returns the difference of two weights.
+func (w weight) less(other weight) weight { return weight{w.all - other.all, w.lone - other.lone} }
+
+// second counts the pages of a second.
 type second struct {
-	at   atomic.Uint32 // in seconds since 1970
-	all  atomic.Int32
-	lone atomic.Int32 // of lone addresses, and of those that come faster than people
-	new  atomic.Int32 // of lone addresses that were never seen before, one of each
+	at        atomic.Uint32 // in seconds since 1970
+	all, lone atomic.Int32
 }
 
 // Storm measures how many pages of a check strangers get at an origin, and knows whether the
@@ -50,9 +55,8 @@ type Storm struct {
 	lone      atomic.Int32  // pages of lone addresses in the window, at the last evaluation
 	cohorts   *cohorts      // nil where storms are only told
 
-	// Since the check went on: pages shown, and clients that passed, by themselves or with the
-	// button. waiting is how many addresses got the style sheet's cookie since somebody came back
-	// with one: a CDN may have removed it.
+	// Since the check went on: pages shown, and clients that came back. waiting is how many addresses
+	// got the style sheet's cookie since somebody came back with one: a CDN may have removed it.
 	asked, passed, waiting atomic.Int64
 
 	mu     sync.Mutex // is never waited for
@@ -83,24 +87,19 @@ func (s *Storm) keep(page sample) {
 	}
 }
 
-// at returns the counts of a second. Counts that another goroutine adds while they begin
-// again at 0 may be lost.
-func (s *Storm) at(now uint32) *second {
-	c := &s.ring[now%uint32(len(s.ring))]
-	if at := c.at.Load(); at != now && c.at.CompareAndSwap(at, now) {
+// add adds to the counts of a second, unless they are no longer kept. Counts that another goroutine
+// adds while a second begins may be lost.
+func (s *Storm) add(at, now uint32, w weight) {
+	c := &s.ring[at%uint32(len(s.ring))]
+	old := c.at.Load()
+	if at == now && old != now && c.at.CompareAndSwap(old, now) {
 		c.all.Store(0)
 		c.lone.Store(0)
-		c.new.Store(0)
 	}
-	return c
-}
-
-// known returns the counts of a second; nil if they are no longer kept.
-func (s *Storm) known(at uint32) *second {
-	if c := &s.ring[at%uint32(len(s.ring))]; c.at.Load() == at {
-		return c
+	if c.at.Load() == at {
+		c.all.Add(w.all)
+		c.lone.Add(w.lone)
 	}
-	return nil
 }
 
 // IsOn reports whether strangers are checked. busy says that the server has more to do
@@ -116,137 +115,37 @@ func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 }
 
 // evaluate switches the check on or off. It is not known yet which addresses of the last 20
-// seconds are lone, so these pages do not count, unless very many addresses are new.
+// seconds are lone, so these pages do not count, unless they are very many.
 func (s *Storm) evaluate(now uint32, busy bool) {
-	var all, lone, latest, fresh int
+	var settled, latest weight
 	for i := range s.ring {
 		c := &s.ring[i]
 		age := int(now - c.at.Load())
 		if age >= lonelyFor && age < lonelyFor+s.window() {
-			all, lone = all+int(c.all.Load()), lone+int(c.lone.Load())
+			settled = weight{settled.all + c.all.Load(), settled.lone + c.lone.Load()}
 		}
 		if age < s.window() {
-			latest, fresh = latest+int(c.all.Load()), fresh+int(c.new.Load())
+			latest = weight{latest.all + c.all.Load(), latest.lone + c.lone.Load()}
 		}
 	}
-	s.lone.Store(int32(max(0, lone)))
-	over := s.check.over
+	s.lone.Store(max(0, settled.lone))
+	over := int32(s.check.over)
+	most := over
 	if busy {
-		over = min(over, leastBusy*max(minute, s.window())/minute-1)
+		most = min(over, int32(leastBusy*max(minute, s.window())/minute-1))
 	}
-	storms := lone > over && 2*lone > all || fresh > newFactor*s.check.over && 2*fresh > latest
-	on := s.on.Load()
-	if storms || on && 2*lone >= s.check.over {
+	storms := settled.storms(most) || latest.storms(atOnce*over)
+	if storms || s.on.Load() && 2*settled.lone >= over {
 		s.high.Store(now)
 	}
-	switch {
-	case storms && !on:
+	if on := now-s.high.Load() < calmFor; on != s.on.Load() {
 		s.asked.Store(0)
 		s.passed.Store(0)
 		s.waiting.Store(0)
 		s.since.Store(now)
-		s.on.Store(true)
-	case on && now-s.high.Load() >= calmFor:
-		s.on.Store(false)
-		s.since.Store(now)
+		s.on.Store(on)
 	}
 }
 
-// counted is a page of a stranger that was counted. The zero value is none.
-type counted struct {
-	visitor   *memo // nil if the page was not counted
-	cell      *cohortCell
-	at, since uint32 // of visitor, when it was counted
-	lone      int32  // pages of lone addresses that it counts as
-	sure      bool   // these count, whatever the address fetches
-	isNew     bool
-}
-
-// count counts a page of a stranger. v is what is remembered of what counts as one address.
-// sure says that it counts as a lone address's, as it does if its cohort storms; cell is nil for
-// a client that names a crawler.
-func (s *Storm) count(v *memo, now uint32, isNew, sure bool, cell *cohortCell) (p counted) {
-	sure = sure || cell != nil && cell == s.cohorts.storms.Load()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if isPast(v.since, now, minute) {
-		v.since, v.count = now, 0
-	}
-	if v.count >= mostPages {
-		return p
-	}
-	v.count++
-	if isPast(v.at, now, lonelyFor) {
-		v.at, v.lone, v.isNew, v.taken = now, 0, false, false
-	}
-	p = counted{visitor: v, cell: cell, at: v.at, since: v.since, sure: sure}
-	isLone := v.embedded == 0 || now-v.embedded >= day
-	switch {
-	case sure:
-		p.lone = 1
-	case isLone:
-		p.lone, p.isNew = 1, isNew
-		v.lone, v.isNew = v.lone+1, v.isNew || isNew
-		if v.count == mostPages {
-			v.lone = 0 // no embedded file takes them back any more
-		}
-	case v.count == mostPages: // the address comes faster than people: all pages of the minute count
-		p.lone, p.sure = mostPages, true
-	}
-	c := s.at(v.at)
-	c.all.Add(1)
-	c.lone.Add(p.lone)
-	if p.isNew {
-		c.new.Add(1)
-	}
-	return p
-}
-
-// giveBack takes a page back that was none.
-func (s *Storm) giveBack(p *counted) {
-	v := p.visitor
-	if v == nil {
-		return
-	}
-	p.visitor = nil
-	if p.cell != nil {
-		p.cell.here.Add(-1)
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.since == p.since {
-		v.count--
-	}
-	if v.at == p.at && !p.sure {
-		if v.taken {
-			p.lone, p.isNew = 0, false
-		}
-		v.lone, v.isNew = max(0, v.lone-p.lone), v.isNew && !p.isNew
-	}
-	c := s.known(p.at)
-	if c == nil {
-		return
-	}
-	c.all.Add(-1)
-	c.lone.Add(-p.lone)
-	if p.isNew {
-		c.new.Add(-1)
-	}
-}
-
-// embeds notes that an address fetched an embedded file: it is not lone.
-func (s *Storm) embeds(v *memo, now uint32) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.embedded = now
-	if v.lone == 0 || isPast(v.at, now, lonelyFor) {
-		return
-	}
-	if c := s.known(v.at); c != nil {
-		c.lone.Add(-v.lone)
-		if v.isNew {
-			c.new.Add(-1)
-		}
-	}
-	v.lone, v.isNew, v.taken = 0, false, true
-}
+// storms reports whether more than so many pages are those of lone addresses, and most of all.
+func (w weight) storms(over int32) bool { return w.lone > over && 2*w.lone > w.all }

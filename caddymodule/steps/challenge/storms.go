@@ -30,8 +30,8 @@ const (
 //
 //	storms off
 type Storms struct {
-	check   *Check
-	release func() error
+	check *Check
+	shared.User
 }
 
 // CaddyModule returns the Caddy module information.
@@ -57,62 +57,40 @@ func (*Storms) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Join implements step.Step.
 func (s *Storms) Join(site step.Site) (err error) {
-	var memory *Memory
-	memory, s.release = shared.Get("challenge", NewMemory)
-	s.check = New(memory, Config{Name: "storms", Over: watchedOver, Window: watchedWindow}, site.Key)
+	s.check = New(shared.Use(&s.User, "challenge", NewMemory), Config{Name: "storms", Over: watchedOver, Window: watchedWindow}, site.Key)
 	s.check.Paths, err = judge.PathGroup([]string{"/*"})
 	return err
 }
 
-// Cleanup implements caddy.CleanerUpper.
-func (s *Storms) Cleanup() error {
-	if s.release == nil {
-		return nil
-	}
-	return s.release()
-}
-
-// watched have what requests bring to Storms.
-var watched = step.NewSlot[Arrival]()
-
 // Wrap implements step.Decider.
 func (s *Storms) Wrap(next step.Decide) step.Decide {
 	return func(x *step.Exchange) {
-		if maphash.String(s.check.memory.seed, x.Request.Client)%watchedShare == 0 {
-			s.watch(x)
+		asked := arrivals.Of(x)
+		if maphash.String(s.check.memory.seed, x.Request.Client)%watchedShare == 0 && !asked.matches && asked.memory == nil {
+			s.check.watch(x)
 		}
 		next(x)
 	}
 }
 
-// watch counts a page of a stranger, unless the step Challenge does.
-func (s *Storms) watch(x *step.Exchange) {
-	asked := arrivals.Of(x)
-	if asked.matches || asked.memory != nil || s.check.kindOf(&x.Request, &x.Decision) != stranger {
+// watch counts a page of a stranger. It changes nothing.
+func (c *Check) watch(x *step.Exchange) {
+	if c.kindOf(x) != stranger {
 		return
 	}
-	s.check.Watch(watched.Of(x), &x.Request, x.HTTP, &x.Decision)
-}
-
-// Watch counts a page of a stranger. It changes nothing.
-func (c *Check) Watch(a *Arrival, q *judge.Request, r *http.Request, d *judge.Decision) {
-	a.now = uint32(q.Time.Unix())
-	c.identify(a, q)
-	a.begin(c, c.storm(q, a.now), q, r, d)
-	address, isNew := c.memory.memo(a.group, a.now)
-	a.counted = a.storm.count(address, a.now, isNew, false, nil)
+	a := c.arrival(x)
+	a.begin(c.storm(&x.Request, a.now))
+	a.counted = a.storm.count(a.ofAddress(), a.now, false)
 	a.storm.IsOn(a.now, nil)
 }
 
 // Respond implements step.Responder.
-func (*Storms) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseWriter {
-	return watched.Of(x).Reach(w)
+func (s *Storms) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseWriter {
+	return s.check.Respond(x, w)
 }
 
 // End implements step.Ender.
-func (*Storms) End(x *step.Exchange) {
-	x.Taken = watched.Of(x).End(x.Returned, x.Err, x.HTTP) || x.Taken
-}
+func (s *Storms) End(x *step.Exchange) { s.check.End(x) }
 
 // View implements step.Feature.
 func (*Storms) View(bool) step.Section { return step.Section{} }

@@ -2,34 +2,29 @@ package challenge
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
+	"crypto/sha3"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
 	"net/netip"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
-	"github.com/caddy-robots/caddy-robots/internal/seal"
 )
 
 // tokenKind says what a token is for. A token of one kind is never valid as another.
 type tokenKind byte
 
 const (
-	styleToken   tokenKind = iota + 1 // of the style sheet, which sets the cookie
-	openToken                         // of the URL that the page opens by itself
-	buttonToken                       // of the button
-	pageToken                         // of the redirect after the button, for clients that keep no cookie
-	passByStyle                       // the cookie's value, if the style sheet set it
-	passByButton                      // the cookie's value, if the button set it
-	trapToken                         // of a trap URL
+	styleToken  tokenKind = iota + 1 // of the style sheet, which sets the cookie
+	openToken                        // of the URL that the page opens by itself
+	buttonToken                      // of the button
+	pageToken                        // of the redirect after the button, for clients that keep no cookie
+	passToken                        // the cookie's value
+	trapToken                        // of a trap URL
 )
-
-// isPass reports whether a token is a cookie's value.
-func (k tokenKind) isPass() bool { return k == passByStyle || k == passByButton }
 
 // Lives of tokens that are in a URL.
 const (
@@ -57,10 +52,10 @@ func newToken(now time.Time) (t token) {
 // as returns the token of another kind for the same page.
 func (t token) as(k tokenKind) token { t.kind = k; return t }
 
-// isFresh reports whether a token that is not older than life may be used.
-func (t token) isFresh(now time.Time, life time.Duration) bool {
+// isFresh reports whether a token is of a kind, and not older than life.
+func (t token) isFresh(k tokenKind, now time.Time, life time.Duration) bool {
 	age := now.Sub(time.Unix(int64(t.at), 0))
-	return age <= life && age >= -clockSlack
+	return t.kind == k && age <= life && age >= -clockSlack
 }
 
 // reference returns the characters by which the page and the log name a check.
@@ -78,7 +73,7 @@ type bearer struct {
 	origin    judge.Origin
 	userAgent string
 	addr      netip.Addr
-	target    string // path and query, for a pageToken
+	target    string // path and query
 }
 
 // network returns the network of an address: the /24, or the /48 of an IPv6 address.
@@ -92,62 +87,69 @@ func network(addr netip.Addr) [16]byte {
 	return prefix.Addr().As16()
 }
 
-// sign returns the signature of a token. A pass belongs to a scheme and a host (cookies
+// Octets of a client's fields that are signed. The rest is cut.
+const (
+	maxSecret = 64
+	maxHost   = 256
+	maxAgent  = 2048
+)
+
+// sign returns the signature of a token: SHA-3 of a secret and of all that the token belongs to,
+// which needs no more, unlike SHA-2 (RFC 2104). A pass belongs to a scheme and a host (cookies
 // know no ports, and the servers of a fleet may have different ones) and to a User-Agent, like
 // all other tokens. A styleToken belongs to the network of the client too, a pageToken to one
 // page, and a trapToken to one address. The others don't: a person may have several addresses.
-func sign(k *seal.Key, t token, b *bearer) [macSize]byte {
-	site, number := b.origin.Host, uint64(t.at)
-	if b.origin.Scheme == "https" {
-		number |= 1 << 32
-	}
+func sign(secret string, t token, b *bearer) [macSize]byte {
+	var of [16]byte
 	switch t.kind {
 	case styleToken:
-		of := network(b.addr)
-		site = string(of[:]) + site
+		of = network(b.addr)
 	case pageToken:
-		of := sha256.Sum256([]byte(b.target))
-		site = string(of[:]) + site
+		sum := sha3.Sum256([]byte(b.target))
+		of = [16]byte(sum[:])
 	case trapToken:
-		of := netaddr.Client(b.addr).As16()
-		site = string(of[:]) + site
+		of = netaddr.Client(b.addr).As16()
 	}
-	var id [16]byte
-	copy(id[:], t.id[:])
-	sum := k.Sign(byte(t.kind), number, id, site, b.userAgent)
+	var buf [maxSecret + tokenSize + len(of) + len("https") + maxHost + 2 + maxAgent]byte
+	copy(buf[:maxSecret], secret)
+	signed := append(t.appendTo(buf[:maxSecret]), of[:]...)
+	signed = append(append(signed, b.origin.Scheme...), 0)
+	signed = append(append(signed, b.origin.Host[:min(len(b.origin.Host), maxHost)]...), 0)
+	signed = append(signed, b.userAgent[:min(len(b.userAgent), maxAgent)]...)
+	sum := sha3.Sum256(signed)
 	return [macSize]byte(sum[:])
+}
+
+// appendTo appends the octets of a token without its signature.
+func (t token) appendTo(octets []byte) []byte {
+	octets = binary.BigEndian.AppendUint32(octets, t.at)
+	return append(append(octets, t.id[:]...), byte(t.kind))
 }
 
 // text returns the form of a token in URLs and cookies.
 func (r ring) text(t token, b *bearer) string {
-	var octets [tokenSize]byte
-	out := binary.BigEndian.AppendUint32(octets[:0], t.at)
-	out = append(out, t.id[:]...)
-	out = append(out, byte(t.kind))
 	mac := sign(r[0], t, b)
-	return base64.RawURLEncoding.EncodeToString(append(out, mac[:]...))
+	return base64.RawURLEncoding.EncodeToString(append(t.appendTo(nil), mac[:]...))
 }
 
-// open reads a token. The result is the zero token unless a server with one of the keys has
+// open reads a token. The result is the zero token unless a server with one of the secrets has
 // made it for this client. An openToken gives nothing, so it needs no signature: a client that
 // meets another server must not go round in circles.
 func (r ring) open(text string, b *bearer) token {
-	var octets [tokenSize + 1]byte
-	if len(text) != tokenLen || strings.ContainsAny(text, "\r\n") {
+	var octets [tokenSize]byte
+	if len(text) != tokenLen {
 		return token{}
 	}
 	if n, err := base64.RawURLEncoding.Strict().Decode(octets[:], []byte(text)); err != nil || n != tokenSize {
 		return token{}
 	}
 	t := token{kind: tokenKind(octets[12]), at: binary.BigEndian.Uint32(octets[:]), id: [8]byte(octets[4:])}
-	if t.kind == openToken {
-		return t
+	isSigned := func(secret string) bool {
+		want := sign(secret, t, b)
+		return subtle.ConstantTimeCompare(octets[tokenSize-macSize:], want[:]) == 1
 	}
-	for _, k := range r {
-		want := sign(k, t, b)
-		if subtle.ConstantTimeCompare(octets[tokenSize-macSize:tokenSize], want[:]) == 1 {
-			return t
-		}
+	if t.kind == openToken || slices.ContainsFunc(r, isSigned) {
+		return t
 	}
 	return token{}
 }

@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"crypto/rand"
 	"net/netip"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ var here = bearer{origin: judge.NewOrigin("https", "example.com", 443), userAgen
 
 func TestTokensBelongToTheirClient(t *testing.T) {
 	t.Parallel()
-	keys := ringOf(randomSecret())
+	keys := ring{rand.Text()}
 	page := newToken(noon)
 	for kind := styleToken; kind <= trapToken; kind++ {
 		text := keys.text(page.as(kind), &here)
@@ -43,19 +44,19 @@ func TestTokensBelongToTheirClient(t *testing.T) {
 				t.Errorf("kind %d, %s: %v, want %v", kind, name, got, tt.want)
 			}
 		}
-		if got := ringOf(randomSecret()).open(text, &here); got != (token{}) {
+		if got := (ring{rand.Text()}).open(text, &here); got != (token{}) {
 			t.Errorf("kind %d, another key: %v", kind, got)
 		}
 	}
 	for _, d := range []time.Duration{-time.Minute, -time.Second, 0, tokenLife, tokenLife + 2*time.Second} {
-		if got, want := page.isFresh(noon.Add(d), tokenLife), d >= -time.Second && d <= tokenLife; got != want {
+		if got, want := page.as(openToken).isFresh(openToken, noon.Add(d), tokenLife), d >= -time.Second && d <= tokenLife; got != want {
 			t.Errorf("after %s: fresh %t", d, got)
 		}
 	}
 }
 
 func FuzzOpen(f *testing.F) {
-	keys := ringOf(randomSecret())
+	keys := ring{rand.Text()}
 	good := keys.text(newToken(noon).as(styleToken), &here)
 	for _, text := range []string{"", good, good[:tokenLen-1], good + "A", strings.Repeat("A", tokenLen), strings.Repeat("\n", tokenLen), strings.ToUpper(good)} {
 		f.Add(text)
@@ -76,7 +77,7 @@ func FuzzRedirectTarget(f *testing.F) {
 		f.Add(target)
 	}
 	f.Fuzz(func(t *testing.T, target string) {
-		got := redirectTarget(target, parameter+"T")
+		got := withToken(redirectTarget(target), "T")
 		if !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.HasPrefix(got, `/\`) || strings.ContainsAny(got, "\r\n\t #<>\"") {
 			t.Errorf("%q leads to %q", target, got)
 		}
@@ -92,8 +93,8 @@ func FuzzRedirectTarget(f *testing.F) {
 
 // Each request of a person with a pass opens it.
 func TestOpeningAPassAllocatesNothing(t *testing.T) {
-	keys := ringOf(randomSecret())
-	text := keys.text(newToken(noon).as(passByStyle), &here)
+	keys := ring{rand.Text()}
+	text := keys.text(newToken(noon).as(passToken), &here)
 	if n := testing.AllocsPerRun(100, func() { keys.open(text, &here) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}

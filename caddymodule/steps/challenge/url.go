@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -23,34 +24,25 @@ func cookieName(secure bool) string {
 	return "caddy-robots-pass"
 }
 
-// withToken returns a reference to the URL of a request, with a token. It has no path, so
-// the browser keeps that of the page.
+// withToken returns a reference with a token as a further parameter.
 func withToken(target, token string) string {
-	_, query, found := strings.Cut(escaped(target), "?")
-	if found {
-		query += "&"
+	separator := "?"
+	if strings.Contains(target, "?") {
+		separator = "&"
 	}
-	return "?" + query + parameter + token
+	return target + separator + parameter + token
 }
 
-// redirectTarget returns a reference to the URL of a request, with a further parameter
-// unless it is "". It leads to the same host, whatever the path is: a browser takes a
-// reference that begins with two slashes, or a slash and a backslash, for another host.
-func redirectTarget(target, parameter string) string {
+// redirectTarget returns a reference to the URL of a request. It leads to the same host, whatever
+// the path is: a browser takes a reference that begins with two slashes, or a slash and a
+// backslash, for another host.
+func redirectTarget(target string) string {
 	if !strings.HasPrefix(target, "/") { // the absolute form, or *
 		u, err := url.Parse(target)
-		if target = "/"; err == nil && u.Opaque == "" {
-			if target = "/" + strings.TrimPrefix(u.EscapedPath(), "/"); u.RawQuery != "" {
-				target += "?" + u.RawQuery
-			}
+		if err != nil || u.Opaque != "" {
+			u = new(url.URL)
 		}
-	}
-	if parameter != "" {
-		separator := "?"
-		if strings.Contains(target, "?") {
-			separator = "&"
-		}
-		target += separator + parameter
+		target = "/" + strings.TrimPrefix(u.RequestURI(), "/")
 	}
 	if len(target) > 1 && (target[1] == '/' || target[1] == '\\') {
 		target = "/." + target
@@ -60,21 +52,16 @@ func redirectTarget(target, parameter string) string {
 
 // escaped returns a target in which octets are escaped that no browser sends in one.
 func escaped(target string) string {
-	isUnsafe := func(c byte) bool { return c <= ' ' || c >= 0x7f || c == '#' || c == '"' || c == '<' || c == '>' }
 	const hex = "0123456789ABCDEF"
-	var b strings.Builder
-	from := 0
-	for i := range len(target) {
-		if c := target[i]; isUnsafe(c) {
-			b.WriteString(target[from:i])
-			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-			from = i + 1
+	octets := make([]byte, 0, len(target)+64)
+	for _, c := range []byte(target) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`#"<>`, c) >= 0 {
+			octets = append(octets, '%', hex[c>>4], hex[c&15])
+		} else {
+			octets = append(octets, c)
 		}
 	}
-	if from == 0 {
-		return target
-	}
-	return b.String() + target[from:]
+	return string(octets)
 }
 
 // takeParameter removes the parameter from a request and returns its value. A parameter
@@ -89,13 +76,10 @@ func takeParameter(q *judge.Request, r *http.Request) (value string, given bool)
 		urls = append(urls, original.URL)
 	}
 	for _, u := range urls {
-		if rest, text, found := cutParameter("?" + u.RawQuery); found {
-			u.RawQuery = strings.TrimPrefix(rest, "?")
-			u.ForceQuery = rest == "?"
-			if !given {
-				value, given = text, true
-			}
-		}
+		rest, text, found := cutParameter("?" + u.RawQuery)
+		u.RawQuery = strings.TrimPrefix(rest, "?")
+		u.ForceQuery = rest == "?" && found || u.ForceQuery
+		value, given = cmp.Or(value, text), given || found
 	}
 	r.RequestURI = r.URL.RequestURI()
 	return value, given
@@ -127,8 +111,9 @@ const maxCookies = 8
 
 // takeCookie removes the cookies from a request and returns their values.
 func takeCookie(r *http.Request, secure bool) (values []string) {
+	isOurs := func(field string) bool { return strings.Contains(field, cookieName(false)) }
 	fields := r.Header["Cookie"]
-	if !slices.ContainsFunc(fields, func(field string) bool { return strings.Contains(field, "caddy-robots-pass") }) {
+	if !slices.ContainsFunc(fields, isOurs) {
 		return nil
 	}
 	var kept []string
@@ -144,7 +129,8 @@ func takeCookie(r *http.Request, secure bool) (values []string) {
 			kept = append(kept, rest)
 		}
 	}
-	if r.Header["Cookie"] = kept; len(kept) == 0 {
+	r.Header["Cookie"] = kept
+	if len(kept) == 0 {
 		r.Header.Del("Cookie")
 	}
 	return values

@@ -1,0 +1,93 @@
+package challenge
+
+import (
+	"crypto/rand"
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/internal/table"
+)
+
+// Bounds of what a Memory remembers: about 60 MB if all of it is used.
+const (
+	maxMemos  = 7 << 16
+	maxStorms = 1 << 10 // origins
+)
+
+const (
+	minute = 60
+	day    = 24 * 60 * minute // in seconds
+)
+
+// Memory has what checks remember. It outlives a configuration, and is safe for concurrent use.
+type Memory struct {
+	ring  atomic.Pointer[ring]
+	first string      // secret of this process: it signs until others are known
+	ready atomic.Bool // the keys were looked for, so that passes of an earlier process are known
+
+	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
+	damaged    atomic.Int64          // when keys that can't be read were replaced; 0: never
+
+	memos  *table.Table[memo]
+	storms *table.Table[Storm]
+	seed   maphash.Seed
+}
+
+// NewMemory returns an empty Memory. It checks nobody until it was looked for keys.
+func NewMemory() *Memory {
+	m := &Memory{first: rand.Text(), seed: maphash.MakeSeed(), memos: table.New[memo](maxMemos), storms: table.New[Storm](maxStorms)}
+	m.ring.Store(&ring{m.first})
+	return m
+}
+
+// keys returns the keys that are accepted, of which the first signs.
+func (m *Memory) keys() ring { return *m.ring.Load() }
+
+// memo is what is remembered of an address (IPv4 /32, IPv6 /48), of a client, of a pass, or of a
+// crawler's name, at a site. A client is an address (IPv6 /64) with a User-Agent. All times are in
+// seconds since 1970.
+type memo struct {
+	seen atomic.Uint32
+
+	own bucket // of a pass, a client or a name
+	few bucket // of a pass or a client, while its address has no more
+	all bucket // of an address: of all its passes and known clients
+
+	// When a client showed a sign last, and when the site last saw, while the check was off, that
+	// it knows the client.
+	sign, known atomic.Uint32
+	// Somebody has come with a pass, or was shown a page for it; an address got a style sheet's
+	// cookie.
+	used atomic.Bool
+
+	mu sync.Mutex
+	visit
+}
+
+// worth orders memos by the time of the last request.
+func (m *memo) worth() int64 { return int64(m.seen.Load()) }
+
+// memo returns what is remembered of something, by its key.
+func (m *Memory) memo(key uint64, now uint32) *memo {
+	v := m.memos.Add(max(1, key), (*memo).worth, nil)
+	if v.seen.Load() != now {
+		v.seen.Store(now)
+	}
+	return v
+}
+
+// pass returns what is remembered of a pass.
+func (m *Memory) pass(t token, now uint32) *memo { return m.memo(maphash.Bytes(m.seed, t.id[:]), now) }
+
+// isKnown reports whether the site knew the client in the day before a time.
+func (m *memo) isKnown(since uint32) bool {
+	at := m.known.Load()
+	return at != 0 && since-at <= day
+}
+
+// isSigned reports whether the client has shown a sign in the last 24 hours.
+func (m *memo) isSigned(now uint32) bool {
+	at := m.sign.Load()
+	return at != 0 && int32(now-at) <= day
+}
