@@ -12,11 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/media"
 )
 
-// begin makes the answer to a request count.
-func (a *Arrival) begin(s *Storm) {
-	a.storm, a.proves = s, proves(&a.Request, a.HTTP, a.Decision.Agent.Class)
-}
-
 // Respond implements step.Responder.
 func (c *Check) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseWriter {
 	a := c.slot.Of(x)
@@ -47,7 +42,7 @@ func (c *Check) End(x *step.Exchange) {
 	case !a.reached || isComplete && a.isNone():
 		a.giveBack()
 	case a.counted.by.lone > 0 && a.media == media.Page:
-		a.storm.keep(sample{x.Request.Target, a.bearer.userAgent})
+		a.storm.keep(x.Request.Target)
 	}
 	if isComplete && x.Request.Method != http.MethodHead {
 		a.observe()

@@ -35,11 +35,10 @@ type Arrival struct {
 	memory  *memo // of the pass, or of the page that may be shown once
 	isNew   bool  // nobody has come with that before
 
-	gives   token // the pass that the client gets
-	page    token // of the page that answers the request
-	alone   bool  // the page has the button alone
-	noStore bool  // the client came back without the cookie
-	wait    time.Duration
+	gives token // the pass that the client gets
+	page  token // of the page that answers the request
+	alone bool  // the page has the button alone
+	wait  time.Duration
 
 	matches bool // the check is for the path
 	proves  bool // the site knows the client, if it is served

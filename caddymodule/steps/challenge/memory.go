@@ -56,7 +56,7 @@ type memo struct {
 
 	// When a client showed a sign last, and when the site last saw, while the check was off, that
 	// it knows the client.
-	sign, known atomic.Uint32
+	sign, known moment
 	// Somebody has come with a pass, or was shown a page for it; an address got a style sheet's
 	// cookie.
 	used atomic.Bool
@@ -80,14 +80,11 @@ func (m *Memory) memo(key uint64, now uint32) *memo {
 // pass returns what is remembered of a pass.
 func (m *Memory) pass(t token, now uint32) *memo { return m.memo(maphash.Bytes(m.seed, t.id[:]), now) }
 
-// isKnown reports whether the site knew the client in the day before a time.
-func (m *memo) isKnown(since uint32) bool {
-	at := m.known.Load()
-	return at != 0 && since-at <= day
-}
+// moment is a time in seconds since 1970; 0: never.
+type moment struct{ atomic.Uint32 }
 
-// isSigned reports whether the client has shown a sign in the last 24 hours.
-func (m *memo) isSigned(now uint32) bool {
-	at := m.sign.Load()
-	return at != 0 && int32(now-at) <= day
+// isRecent reports whether it was in the day before a time.
+func (m *moment) isRecent(before uint32) bool {
+	at := m.Load()
+	return at != 0 && before-at <= day
 }

@@ -64,7 +64,7 @@ func (c *Check) pace(x *step.Exchange) Verdict {
 	if kind == free {
 		return Go
 	}
-	a.begin(s)
+	a.storm, a.proves = s, proves(&x.Request, x.HTTP, x.Decision.Agent.Class)
 	if kind == stranger {
 		a.cell, a.client = s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent), a.ofClient()
 	}
@@ -92,7 +92,7 @@ func (s *Storm) cameBack(a *Arrival) {
 // rule binds and that names no crawler.
 func (a *Arrival) paceStranger() Verdict {
 	c, s, q, address := a.check, a.storm, &a.Request, a.ofAddress()
-	isSigned, isOn := a.client.isSigned(a.now) && c.isUsed(q.Origin.Host), s.isOn(c, q.Origin.Host, a.now)
+	isSigned, isOn := a.client.sign.isRecent(a.now) && c.isUsed(q.Origin.Host), s.isOn(c, q.Origin.Host, a.now)
 	own := a.memory
 	if own == nil || isSigned {
 		own = nil
@@ -102,7 +102,7 @@ func (a *Arrival) paceStranger() Verdict {
 	if !isOn && !isSigned || isPreflight(a.HTTP) {
 		return Go
 	}
-	isKnown := !isSigned && !c.Always && a.client.isKnown(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
+	isKnown := !isSigned && !c.Always && a.client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
 	if own == nil && isKnown {
 		own = a.client
 	}
@@ -169,7 +169,6 @@ func (a *Arrival) answerToken(s *Storm, isHere bool) (verdict Verdict, ends bool
 		}
 		return Sheet, true
 	case a.token.isFresh(openToken, q.Time, tokenLife) && a.memory == nil && isHere && s.isOn(a.check, q.Origin.Host, a.now):
-		a.noStore = true // neither the style sheet nor a further try gives a cookie
 		a.storm = s
 		return a.ask(true), true
 	}

@@ -107,7 +107,7 @@ func (a *Arrival) why(words data) string {
 	switch {
 	case !a.Request.Reads():
 		return words["Alone"] + " " + words["Again"]
-	case a.noStore:
+	case a.token.kind == openToken: // neither the style sheet nor a further try gives a cookie
 		return words["Alone"] + " " + words["Cookies"]
 	case a.alone:
 		return words["Alone"]

@@ -62,17 +62,14 @@ func ParseTrap(pattern string) (Trap, error) {
 // Allowed says which group of robots.txt allows URLs of the trap, so that the trap is not
 // in force; "" if every group disallows them.
 func (t Trap) Allowed(rules *judge.Rules) string {
-	for _, target := range []string{string(t), string(t) + strings.Repeat("x", tokenLen)} {
-		group, ok := rules.DisallowsEveryGroup(target)
-		switch {
-		case ok:
-		case group == nil:
-			return fmt.Sprintf("it has no group for *: add one with Disallow: %s, and add this line to all other groups", t)
-		default:
-			return fmt.Sprintf("the group for %.100s (line %d) allows it: add Disallow: %s to that group", group.Token(), group.Line(), t)
-		}
+	group, ok := rules.DisallowsEveryGroup(string(t) + strings.Repeat("x", tokenLen))
+	switch {
+	case ok:
+		return ""
+	case group == nil:
+		return fmt.Sprintf("it has no group for *: add one with Disallow: %s, and add this line to all other groups", t)
 	}
-	return ""
+	return fmt.Sprintf("the group for %.100s (line %d) allows it: add Disallow: %s to that group", group.Token(), group.Line(), t)
 }
 
 // isCertain reports whether the address of a client is its own, and not over plain HTTP, where

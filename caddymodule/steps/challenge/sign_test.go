@@ -239,7 +239,6 @@ func TestAllowedTraps(t *testing.T) {
 		"User-agent: GPTBot\nDisallow: /\n":                                              "no group for *",
 		"User-agent: *\nDisallow: /calendar-all/\nAllow: /calendar-all/*x\n":             "* (line 1)",
 		"": "no group for *",
-		"User-agent: *\nDisallow: /calendar-all/\nAllow: /calendar-all/index.html\n# Google's": "* (line 1)",
 	} {
 		s.publish(text)
 		if got := s.check.Trap.Allowed(s.rules); (got == "") != (want == "") || !strings.Contains(got, want) {

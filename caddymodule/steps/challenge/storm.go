@@ -59,13 +59,10 @@ type Storm struct {
 	// got the style sheet's cookie since somebody came back with one: a CDN may have removed it.
 	asked, passed, waiting atomic.Int64
 
-	mu     sync.Mutex // is never waited for
-	latest [samples]sample
+	mu     sync.Mutex      // is never waited for
+	latest [samples]string // targets
 	next   int
 }
-
-// sample is a page of an address that may be lone.
-type sample struct{ target, userAgent string }
 
 func (s *Storm) start(host string, c *Check, key uint64) {
 	s.Host, s.check, s.key = host, c.id(), key
@@ -78,10 +75,10 @@ func (s *Storm) start(host string, c *Check, key uint64) {
 // window returns the time of `over` in seconds.
 func (s *Storm) window() int { return int(s.check.window / time.Second) }
 
-// keep keeps a page as a sample, unless another request does that now.
-func (s *Storm) keep(page sample) {
+// keep keeps the target of a page as a sample, unless another request does that now.
+func (s *Storm) keep(target string) {
 	if s.mu.TryLock() {
-		s.latest[s.next%samples] = page
+		s.latest[s.next%samples] = target
 		s.next++
 		s.mu.Unlock()
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // The watch for storms looks at one in watchedShare addresses, so that it costs people's
@@ -79,7 +78,7 @@ func (c *Check) watch(x *step.Exchange) {
 		return
 	}
 	a := c.arrival(x)
-	a.begin(c.storm(&x.Request, a.now))
+	a.storm = c.storm(&x.Request, a.now)
 	a.counted = a.storm.count(a.ofAddress(), a.now, false)
 	a.storm.IsOn(a.now, nil)
 }
@@ -98,36 +97,20 @@ func (*Storms) View(bool) step.Section { return step.Section{} }
 // Explain implements step.Feature.
 func (*Storms) Explain(*judge.Request, *judge.Decision) string { return "" }
 
-// stormed returns the patterns of the latest pages of addresses that may be lone, and the
-// User-Agent that more than half of them have.
-func (s *Storm) stormed() (patterns []string, userAgent string) {
+// stormed returns the patterns of the latest pages of addresses that may be lone.
+func (s *Storm) stormed() (patterns []string) {
 	s.mu.Lock()
 	latest, n := s.latest, min(s.next, samples)
 	s.mu.Unlock()
-	var targets []string
-	times := make(map[string]int)
-	for _, page := range latest[:n] {
-		targets = append(targets, page.target)
-		times[page.userAgent]++
-	}
-	for agent, has := range times {
-		if 2*has > n {
-			userAgent = agent
-		}
-	}
-	return fold(targets), userAgent
+	return fold(latest[:n])
 }
 
 // Problems implements step.Feature.
 func (s *Storms) Problems(monitored bool) (list []step.Problem) {
 	for storm, p := range s.check.held() {
-		patterns, agent := storm.stormed()
-		paths := strings.Join(patterns, " ")
+		paths := strings.Join(storm.stormed(), " ")
 		p.Now, p.AmongPeople = int(storm.lone.Load())*watchedShare/int(watchedWindow/time.Minute), true
 		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else", p.Now, storm, paths)
-		if agent != "" {
-			p.Message += fmt.Sprintf("; most have the User-Agent %.200s", visible.Text(agent))
-		}
 		p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
 			": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm)
 		if monitored {
