@@ -22,26 +22,29 @@ func (c *Check) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseWr
 	return a.head.Watch(w, a)
 }
 
-// Answered implements response.Observer.
+// Answered implements response.Observer. What is no page is given back.
 func (a *Arrival) Answered(status int, header http.Header) {
 	a.status, a.media = status, media.Of(header.Get("Content-Type"))
-	a.isHit = slices.ContainsFunc(header["Cache-Status"], func(field string) bool { return strings.Contains(field, "; hit") })
+	isHit := slices.ContainsFunc(header["Cache-Status"], func(field string) bool { return strings.Contains(field, "; hit") })
+	if isHit || a.isNone() {
+		a.giveBack()
+	}
 }
 
-// End implements step.Ender. What was no page is given back.
+// End implements step.Ender.
 func (c *Check) End(x *step.Exchange) {
 	a := c.slot.Of(x)
 	if a.storm == nil {
 		return
 	}
-	isComplete := x.Returned && x.Err == nil && x.HTTP.Context().Err() == nil
 	if e, ok := errors.AsType[caddyhttp.HandlerError](x.Err); ok && a.status == 0 {
-		isComplete, a.status = true, e.StatusCode
+		a.Answered(e.StatusCode, nil)
 	}
+	isComplete := x.Returned && x.Err == nil && x.HTTP.Context().Err() == nil
 	switch {
-	case !a.reached || isComplete && a.isNone():
+	case !a.reached:
 		a.giveBack()
-	case a.counted.by.lone > 0 && a.media == media.Page:
+	case a.counted.visitor != nil && a.counted.isLone && a.media == media.Page:
 		a.storm.keep(x.Request.Target)
 	}
 	if isComplete && x.Request.Method != http.MethodHead {
@@ -51,7 +54,7 @@ func (c *Check) End(x *step.Exchange) {
 	x.Taken = x.Taken || a.head.Hijacked
 }
 
-// isNone reports whether a complete answer is no page.
+// isNone reports whether an answer is no page.
 func (a *Arrival) isNone() bool {
 	switch {
 	case a.status == http.StatusSwitchingProtocols, a.status >= 400 && a.status < 500:
@@ -61,7 +64,7 @@ func (a *Arrival) isNone() bool {
 	case a.status >= 300, a.status == http.StatusNoContent:
 		return true
 	}
-	return a.isHit || a.media != media.Page && a.media != media.Unknown
+	return a.media != media.Page && a.media != media.Unknown
 }
 
 // observe notes what a client was served: pages, what they embed, and what proves that the

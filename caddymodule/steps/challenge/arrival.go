@@ -52,7 +52,6 @@ type Arrival struct {
 	reached bool // the request has reached the next handler
 	status  int  // of the answer; 0 if none was set
 	media   media.Kind
-	isHit   bool // a cache has answered
 }
 
 // arrival returns the Arrival of a request, and finds out who sends it.

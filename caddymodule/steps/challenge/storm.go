@@ -25,14 +25,8 @@ const (
 	samples = 64
 )
 
-// weight is what pages of strangers count. Those of lone addresses, and of addresses that come
-// faster than people, are in lone too.
-type weight struct{ all, lone int32 }
-
-// less returns the difference of two weights.
-func (w weight) less(other weight) weight { return weight{w.all - other.all, w.lone - other.lone} }
-
-// second counts the pages of a second.
+// second counts the pages of strangers in a second. Those of lone addresses, and of addresses that
+// come faster than people, are in lone too.
 type second struct {
 	at        atomic.Uint32 // in seconds since 1970
 	all, lone atomic.Int32
@@ -86,7 +80,7 @@ func (s *Storm) keep(target string) {
 
 // add adds to the counts of a second, unless they are no longer kept. Counts that another goroutine
 // adds while a second begins may be lost.
-func (s *Storm) add(at, now uint32, w weight) {
+func (s *Storm) add(at, now uint32, all, lone int32) {
 	c := &s.ring[at%uint32(len(s.ring))]
 	old := c.at.Load()
 	if at == now && old != now && c.at.CompareAndSwap(old, now) {
@@ -94,8 +88,8 @@ func (s *Storm) add(at, now uint32, w weight) {
 		c.lone.Store(0)
 	}
 	if c.at.Load() == at {
-		c.all.Add(w.all)
-		c.lone.Add(w.lone)
+		c.all.Add(all)
+		c.lone.Add(lone)
 	}
 }
 
@@ -114,25 +108,16 @@ func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 // evaluate switches the check on or off. It is not known yet which addresses of the last 20
 // seconds are lone, so these pages do not count, unless they are very many.
 func (s *Storm) evaluate(now uint32, busy bool) {
-	var settled, latest weight
-	for i := range s.ring {
-		c := &s.ring[i]
-		age := int(now - c.at.Load())
-		if age >= lonelyFor && age < lonelyFor+s.window() {
-			settled = weight{settled.all + c.all.Load(), settled.lone + c.lone.Load()}
-		}
-		if age < s.window() {
-			latest = weight{latest.all + c.all.Load(), latest.lone + c.lone.Load()}
-		}
-	}
-	s.lone.Store(max(0, settled.lone))
+	all, lone := s.sum(now, lonelyFor)
+	latest, latestLone := s.sum(now, 0)
+	s.lone.Store(max(0, lone))
 	over := int32(s.check.over)
 	most := over
 	if busy {
 		most = min(over, int32(leastBusy*max(minute, s.window())/minute-1))
 	}
-	storms := settled.storms(most) || latest.storms(atOnce*over)
-	if storms || s.on.Load() && 2*settled.lone >= over {
+	storms := lone > most && 2*lone > all || latestLone > atOnce*over && 2*latestLone > latest
+	if storms || s.on.Load() && 2*lone >= over {
 		s.high.Store(now)
 	}
 	if on := now-s.high.Load() < calmFor; on != s.on.Load() {
@@ -144,5 +129,13 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 	}
 }
 
-// storms reports whether more than so many pages are those of lone addresses, and most of all.
-func (w weight) storms(over int32) bool { return w.lone > over && 2*w.lone > w.all }
+// sum returns the counts of a window that ended some seconds ago.
+func (s *Storm) sum(now uint32, ago int) (all, lone int32) {
+	for i := range s.ring {
+		c := &s.ring[i]
+		if age := int(now-c.at.Load()) - ago; age >= 0 && age < s.window() {
+			all, lone = all+c.all.Load(), lone+c.lone.Load()
+		}
+	}
+	return all, lone
+}

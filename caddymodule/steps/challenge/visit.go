@@ -13,12 +13,19 @@ type visit struct {
 	count    int32  // of pages in that minute
 }
 
-// weight returns what the pages of a visit count.
-func (v *visit) weight() weight {
+// lone returns how many pages of lone addresses a visit counts as.
+func (v *visit) lone() int32 {
 	if v.isLone {
-		return weight{v.pages, max(v.sure, v.pages)}
+		return max(v.sure, v.pages)
 	}
-	return weight{v.pages, v.sure}
+	return v.sure
+}
+
+// change changes a visit, and what it counts.
+func (s *Storm) change(v *memo, now uint32, change func()) {
+	pages, lone := v.pages, v.lone()
+	change()
+	s.add(v.at, now, v.pages-pages, v.lone()-lone)
 }
 
 // isPast reports whether a time is over: not if requests overtake each other, but if the clock
@@ -32,8 +39,8 @@ func isPast(begin, now uint32, length int32) bool {
 type counted struct {
 	visitor   *memo  // nil if the page was not counted
 	at, since uint32 // of visitor, when it was counted
-	by        weight // what it counts
 	sure      int32
+	isLone    bool
 }
 
 // count counts a page of a stranger. v is what is remembered of what counts as one address.
@@ -49,26 +56,23 @@ func (s *Storm) count(v *memo, now uint32, sure bool) (p counted) {
 	}
 	v.count++
 	if isPast(v.at, now, lonelyFor) {
-		isLone := v.embedded == 0 || now-v.embedded >= day
-		v.at, v.pages, v.sure, v.isLone = now, 0, 0, isLone
+		v.at, v.pages, v.sure = now, 0, 0
+		v.isLone = v.embedded == 0 || now-v.embedded >= day
 	}
-	before := v.weight()
-	v.pages++
 	switch {
 	case sure:
 		p.sure = 1
 	case v.count == mostPages && v.isLone:
-		p.sure = v.pages - v.sure // no embedded file takes them back any more
+		p.sure = v.pages + 1 - v.sure // no embedded file takes them back any more
 	case v.count == mostPages: // the address comes faster than people: all pages of the minute count
 		p.sure = mostPages
 	}
-	v.sure += p.sure
-	p.visitor, p.at, p.since, p.by = v, v.at, v.since, v.weight().less(before)
-	s.add(v.at, now, p.by)
+	s.change(v, now, func() { v.pages, v.sure = v.pages+1, v.sure+p.sure })
+	p.visitor, p.at, p.since, p.isLone = v, v.at, v.since, v.lone() > 0
 	return p
 }
 
-// giveBack takes a page back that was none.
+// giveBack takes a page back that was none, unless the visit is over.
 func (s *Storm) giveBack(p *counted) {
 	v := p.visitor
 	if v == nil {
@@ -80,13 +84,9 @@ func (s *Storm) giveBack(p *counted) {
 	if v.since == p.since {
 		v.count--
 	}
-	by := weight{}.less(p.by)
 	if v.at == p.at {
-		before := v.weight()
-		v.pages, v.sure = v.pages-1, v.sure-p.sure
-		by = v.weight().less(before)
+		s.change(v, 0, func() { v.pages, v.sure = v.pages-1, v.sure-p.sure })
 	}
-	s.add(p.at, 0, by)
 }
 
 // embeds notes that an address fetched an embedded file: it is not lone.
@@ -95,8 +95,6 @@ func (s *Storm) embeds(v *memo, now uint32) {
 	defer v.mu.Unlock()
 	v.embedded = now
 	if !isPast(v.at, now, lonelyFor) {
-		before := v.weight()
-		v.isLone = false
-		s.add(v.at, 0, v.weight().less(before))
+		s.change(v, 0, func() { v.isLone = false })
 	}
 }
