@@ -31,7 +31,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 func init() {
@@ -47,7 +46,6 @@ const (
 	mostOverPeriod  = 10 * time.Minute
 	leastPassFor    = 10 * time.Minute
 	mostPassFor     = 24 * time.Hour
-	maxOver         = 100_000
 )
 
 // disallowed stands for the paths that robots.txt disallows.
@@ -155,11 +153,16 @@ func (c *Challenge) config() (s Config, err error) {
 		}
 		s.From = append(s.From, from.Masked())
 	}
-	over, err := parseOver(cmp.Or(c.Over, defaultOver))
-	if err == nil && c.Trap != "" {
+	over, err := throttle.ParseRate(cmp.Or(c.Over, defaultOver))
+	s.Over, s.Window = over.Requests, over.Per
+	switch {
+	case err != nil:
+		return s, fmt.Errorf("challenge over: %w", err)
+	case s.Window < leastOverPeriod || s.Window > mostOverPeriod:
+		return s, fmt.Errorf("challenge over %s: the time is not between %s and %s", c.Over, leastOverPeriod, mostOverPeriod)
+	case c.Trap != "":
 		s.Trap, err = ParseTrap(c.Trap)
 	}
-	s.Over, s.Window = over.Requests, over.Per
 	return s, lines.About("challenge", err)
 }
 
@@ -170,20 +173,6 @@ func (c *Challenge) CheckNames(registry *crawler.Registry) error {
 		return err
 	}
 	return registry.CheckNames("challenge except", settings.Names...)
-}
-
-// parseOver parses a value of Over.
-func parseOver(over string) (rate robots.RequestRate, err error) {
-	rate, err = throttle.ParseRate(over)
-	switch {
-	case err != nil:
-		return rate, fmt.Errorf("over: %w", err)
-	case rate.Per < leastOverPeriod || rate.Per > mostOverPeriod:
-		return rate, fmt.Errorf("over %s: the time is not between %s and %s", over, leastOverPeriod, mostOverPeriod)
-	case rate.Requests > maxOver:
-		return rate, fmt.Errorf("over %s is more than %d pages", over, maxOver)
-	}
-	return rate, nil
 }
 
 // String returns the line of the configuration, such as `challenge /blame/*`.

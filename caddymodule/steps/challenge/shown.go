@@ -40,42 +40,37 @@ func (s *Storm) String() string { return cmp.Or(s.Host, "this server") }
 const enforceAdvice = "To hold them, take `mode monitor` out of the block `robots`: the check then begins at once."
 
 // Problems implements step.Feature.
-func (c *Challenge) Problems(monitored bool) []step.Problem {
-	return append(c.storms(monitored), c.faults()...)
+func (c *Challenge) Problems(monitored bool) (list []step.Problem) {
+	for s, p := range c.held() {
+		list = append(list, c.stormed(s, p, monitored))
+	}
+	return append(list, c.faults()...)
 }
 
-// storms returns the storms of now.
-func (c *Challenge) storms(monitored bool) (list []step.Problem) {
-	for s, p := range c.held() {
-		asked, passed := int(s.asked.Load()), int(s.passed.Load())
-		who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.Name,
-			p.Since.UTC().Format("2 January 15:04 UTC"))
-		p.Before, p.Now = passed, asked
-		switch {
-		case c.IsOff(p.Sites[0]):
-			p.Before, p.Now, p.AmongPeople = 0, int(s.lone.Load()), true
-			p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.Name, s)
-			p.Advice = "`POST /robots/challenge?set=configured` switches it on."
-			p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}
-		case monitored:
-			p.Message, p.Advice = who+" would have been checked", "In monitor mode they get their pages. "+enforceAdvice
-			p.Actions = []statusapi.Action{{What: "Enforce it until Caddy loads its configuration again", Text: "mode?mode=enforce", Where: statusapi.Command}}
-		case asked >= leastAsked && 2*passed > asked:
-			p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%d of %s passed the check", passed, who)
-			p.Advice = "They are people, or a fleet that solves the check, which nothing here holds: most pages there went to " + s.cohorts.String() +
-				". If nobody needs it, refuse this User-Agent on these paths with Caddy's matcher `header`."
-		case asked == 0:
-			p.Severity = statusapi.Remark
-			p.Message = fmt.Sprintf("pages of `%s` at %s are stormed since %s, and no stranger had to be asked since", c.Name, s,
-				p.Since.UTC().Format("2 January 15:04 UTC"))
-			p.Advice = "Nothing to do: strangers who come are asked first, and each name of a crawler that no rule binds gets a few pages."
-		default:
-			p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
-			p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)
-		}
-		list = append(list, p)
+// stormed says what becomes of a storm, in its accident.
+func (c *Challenge) stormed(s *Storm, p step.Problem, monitored bool) step.Problem {
+	asked, passed := int(s.asked.Load()), int(s.passed.Load())
+	who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.Name,
+		p.Since.UTC().Format("2 January 15:04 UTC"))
+	p.Before, p.Now = passed, asked
+	switch {
+	case c.IsOff(p.Sites[0]):
+		p.Before, p.Now, p.AmongPeople = 0, int(s.lone.Load()), true
+		p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.Name, s)
+		p.Advice = "`POST /robots/challenge?set=configured` switches it on."
+		p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}
+	case monitored:
+		p.Message, p.Advice = who+" would have been checked", "In monitor mode they get their pages. "+enforceAdvice
+		p.Actions = []statusapi.Action{{What: "Enforce it until Caddy loads its configuration again", Text: "mode?mode=enforce", Where: statusapi.Command}}
+	case asked >= leastAsked && 2*passed > asked:
+		p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%d of %s passed the check", passed, who)
+		p.Advice = "They are people, or a fleet that solves the check, which nothing here holds: most pages there went to " + s.cohorts.String() +
+			". If nobody needs it, refuse this User-Agent on these paths with Caddy's matcher `header`."
+	default:
+		p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
+		p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)
 	}
-	return list
+	return p
 }
 
 // View implements step.Feature: the accident of a storm has all that is to be seen.

@@ -110,11 +110,11 @@ func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 func (s *Storm) evaluate(now uint32, busy bool) {
 	all, lone := s.sum(now, lonelyFor)
 	latest, latestLone := s.sum(now, 0)
-	s.lone.Store(max(0, lone))
-	over := int32(s.check.over)
+	s.lone.Store(int32(max(0, lone)))
+	over := s.check.over
 	most := over
 	if busy {
-		most = min(over, int32(leastBusy*max(minute, s.window())/minute-1))
+		most = min(over, leastBusy*max(minute, s.window())/minute-1)
 	}
 	storms := lone > most && 2*lone > all || latestLone > atOnce*over && 2*latestLone > latest
 	if storms || s.on.Load() && 2*lone >= over {
@@ -130,11 +130,11 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 }
 
 // sum returns the counts of a window that ended some seconds ago.
-func (s *Storm) sum(now uint32, ago int) (all, lone int32) {
+func (s *Storm) sum(now uint32, ago int) (all, lone int) {
 	for i := range s.ring {
 		c := &s.ring[i]
 		if age := int(now-c.at.Load()) - ago; age >= 0 && age < s.window() {
-			all, lone = all+c.all.Load(), lone+c.lone.Load()
+			all, lone = all+int(c.all.Load()), lone+int(c.lone.Load())
 		}
 	}
 	return all, lone
