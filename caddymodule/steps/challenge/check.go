@@ -102,8 +102,9 @@ func (s *Storm) isOn(c *Check, host string, now uint32) bool {
 	return (s.IsOn(now, c.Busy) || c.Always) && c.isUsed(host)
 }
 
-// isUsed reports whether the operator has not switched the check off for a host.
-func (c *Check) isUsed(host string) bool { return c.memory.ready.Load() && !c.IsOff(host) }
+// isUsed reports whether the keys were looked for, so that passes of an earlier process are known, and
+// the operator has not switched the check off for a host.
+func (c *Check) isUsed(host string) bool { return c.memory.keysFailed.Load() != nil && !c.IsOff(host) }
 
 // IsOff reports whether the operator has switched the check off for a host.
 func (c *Check) IsOff(host string) bool {
@@ -136,18 +137,12 @@ const (
 
 // kindOf returns the kind of the client of a request.
 func (c *Check) kindOf(x *step.Exchange) clientKind {
-	d := &x.Decision
-	if d.Action != judge.Pass || d.Claim.State == claim.Verified || c.excepts(x) {
+	d, class := &x.Decision, x.Decision.Agent.Class
+	isFree := d.Reason == judge.Exempt || d.Reason == judge.ExemptPath || d.Reason == judge.Allowed || d.Reason == judge.Graced
+	switch {
+	case isFree || d.Action != judge.Pass || d.Claim.State == claim.Verified || class == crawler.Probe || c.excepts(x):
 		return free
-	}
-	switch d.Reason {
-	case judge.Exempt, judge.ExemptPath, judge.Allowed, judge.Graced:
-		return free
-	}
-	switch d.Agent.Class {
-	case crawler.Probe:
-		return free
-	case crawler.Registered, crawler.Named, crawler.SelfDeclared, crawler.UserTriggered, crawler.Scraper:
+	case crawler.Registered <= class && class <= crawler.Scraper:
 		return named
 	}
 	return stranger

@@ -27,18 +27,15 @@ func isFrom(r *http.Request, sites ...string) bool {
 	return site == "" || slices.Contains(sites, site)
 }
 
-// opensPage reports whether a browser opens a page by a request, as far as it says. A program that
-// takes anything does not.
-func opensPage(r *http.Request) bool {
-	dest := destination(r)
-	return dest == "document" || dest == "" && accepts(r, "html")
+// wants reports whether a request is for a destination, as far as a browser says, or for a media type
+// in the place of that. A program that takes anything wants nothing.
+func wants(r *http.Request, dest, media string) bool {
+	said := destination(r)
+	return said == dest || said == "" && accepts(r, media)
 }
 
-// wantsStyle reports whether a page embeds what a request is for as a style sheet.
-func wantsStyle(r *http.Request) bool {
-	dest := destination(r)
-	return dest == "style" || dest == "" && accepts(r, "text/css")
-}
+// opensPage reports whether a browser opens a page by a request.
+func opensPage(r *http.Request) bool { return wants(r, "document", "html") }
 
 // isForStyle reports whether a page of the same origin asks for a style sheet, as far as the
 // browser says: no link and no image of another site gives anybody a pass.

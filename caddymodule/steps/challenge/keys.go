@@ -86,7 +86,6 @@ func (k *keeper) run(ctx context.Context) {
 	if before := k.memory.keysFailed.Swap(&err); err != nil && (before == nil || *before == nil) {
 		k.log.Error("the keys of passes can't be read or stored: passes may end with this process", zap.Error(err))
 	}
-	k.memory.ready.Store(true)
 }
 
 // sync exchanges the secrets once. The oldest one of a fleet signs, so that a server that joins

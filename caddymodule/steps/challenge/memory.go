@@ -23,10 +23,9 @@ const (
 // Memory has what checks remember. It outlives a configuration, and is safe for concurrent use.
 type Memory struct {
 	ring  atomic.Pointer[ring]
-	first string      // secret of this process: it signs until others are known
-	ready atomic.Bool // the keys were looked for, so that passes of an earlier process are known
+	first string // secret of this process: it signs until others are known
 
-	keysFailed atomic.Pointer[error] // of the last exchange of keys; nil before the first
+	keysFailed atomic.Pointer[error] // what the last exchange of keys returned; nil before the first
 	damaged    atomic.Int64          // when keys that can't be read were replaced; 0: never
 
 	memos  *table.Table[memo]

@@ -159,7 +159,7 @@ func (a *Arrival) answerToken(s *Storm, isHere bool) (verdict Verdict, ends bool
 		return Clean, a.formed && r.ContentLength == 0 && opensPage(r)
 	case !q.Reads(), a.once:
 		return Go, false
-	case a.token.kind == styleToken || wantsStyle(r):
+	case a.token.kind == styleToken || wants(r, "style", "text/css"):
 		if a.token.isFresh(styleToken, q.Time, tokenLife) && isForStyle(r) {
 			if !a.ofAddress().used.Swap(true) {
 				s.waiting.Add(1)

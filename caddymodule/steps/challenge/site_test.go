@@ -58,7 +58,7 @@ var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 func newSite(t testing.TB, change func(*Config)) *site {
 	t.Helper()
 	m := NewMemory()
-	m.ready.Store(true)
+	m.keysFailed.Store(new(error))
 	s := &site{t: t, now: noon, memory: m, host: "example.com", scheme: "https"}
 	c := Config{Name: "challenge /blame/*", Over: 60, Window: time.Minute, For: 4 * time.Hour, Page: builtin, Paths: pathsOf(t, "/blame/*")}
 	if change != nil {

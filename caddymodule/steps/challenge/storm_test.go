@@ -277,7 +277,7 @@ func TestBeforeTheKeys(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	s.storm(40*time.Second, 20)
-	s.memory.ready.Store(false)
+	s.memory.keysFailed.Store(nil)
 	if s.isOn() {
 		t.Error("on before keys were looked for")
 	}
