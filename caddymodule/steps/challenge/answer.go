@@ -80,7 +80,7 @@ func (a *Arrival) observe() {
 		a.cell.elsewhere.Add(1)
 	}
 	isKnown := embeds || a.proves && a.status < 300
-	if isKnown && a.client != nil && !a.storm.on.Load() && !a.check.Always {
+	if isKnown && a.client != nil && !a.storm.on.Load() && !a.check.always {
 		a.client.known.Store(a.now)
 	}
 }

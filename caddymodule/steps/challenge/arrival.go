@@ -65,7 +65,7 @@ func (c *Check) arrival(x *step.Exchange) *Arrival {
 		a.bearer.userAgent = q.UserAgents[0]
 	}
 	key := func(of [16]byte) uint64 {
-		return maphash.Comparable(c.memory.seed, memoKey{q.SiteName(), q.Origin.Port, of, c.Page == nil})
+		return maphash.Comparable(c.memory.seed, memoKey{q.SiteName(), q.Origin.Port, of, c.page == nil})
 	}
 	a.address = key(netaddr.Client(a.bearer.addr).As16())
 	a.group = a.address
@@ -118,7 +118,7 @@ func (c *Check) Strip(x *step.Exchange, off bool) {
 	}
 	for _, cookie := range cookies {
 		t := keys.open(cookie, &a.bearer)
-		if a.memory == nil && t.isFresh(passToken, q.Time, c.For) {
+		if a.memory == nil && t.isFresh(passToken, q.Time, c.passFor) {
 			a.pass, a.memory = t, c.memory.pass(t, a.now)
 			a.isNew = !a.memory.used.Swap(true)
 		}

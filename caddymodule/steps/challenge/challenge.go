@@ -82,7 +82,7 @@ type Challenge struct {
 	// How long the cookie is good, from 10m to 24h. Default: 4h.
 	For caddy.Duration `json:"for,omitempty"`
 
-	*Check `json:"-"` // nil before Join
+	*Check // nil before Join
 	site   step.Site
 	shared.User
 }
@@ -131,16 +131,16 @@ func (c *Challenge) isDisallowed() bool { return len(c.Paths) == 1 && c.Paths[0]
 
 // config converts the settings to those of a Check.
 func (c *Challenge) config() (s Config, err error) {
-	s = Config{Name: c.String(), For: cmp.Or(time.Duration(c.For), defaultPassFor), Always: c.Always != nil && *c.Always}
+	s = Config{name: c.String(), passFor: cmp.Or(time.Duration(c.For), defaultPassFor), always: c.Always != nil && *c.Always}
 	switch {
 	case len(c.Paths) == 0:
 		return s, errors.New("challenge needs the paths of pages, such as challenge /blame/* /search*, or the word disallowed")
 	case !c.isDisallowed() && slices.Contains(c.Paths, disallowed):
 		return s, errors.New("challenge: write either disallowed or patterns of paths")
-	case s.For < leastPassFor || s.For > mostPassFor:
-		return s, fmt.Errorf("challenge for %s is not between %s and %s", s.For, leastPassFor, mostPassFor)
+	case s.passFor < leastPassFor || s.passFor > mostPassFor:
+		return s, fmt.Errorf("challenge for %s is not between %s and %s", s.passFor, leastPassFor, mostPassFor)
 	case !c.isDisallowed():
-		s.Paths, err = judge.PathGroup(c.Paths)
+		s.paths, err = judge.PathGroup(c.Paths)
 		if err != nil {
 			return s, lines.About("challenge:", err)
 		}
@@ -148,20 +148,20 @@ func (c *Challenge) config() (s Config, err error) {
 	for _, except := range c.Except {
 		from, err := caddyhttp.CIDRExpressionToPrefix(except)
 		if err != nil {
-			s.Names = append(s.Names, except)
+			s.names = append(s.names, except)
 			continue
 		}
-		s.From = append(s.From, from.Masked())
+		s.from = append(s.from, from.Masked())
 	}
 	over, err := throttle.ParseRate(cmp.Or(c.Over, defaultOver))
-	s.Over, s.Window = over.Requests, over.Per
+	s.over, s.window = over.Requests, over.Per
 	switch {
 	case err != nil:
 		return s, fmt.Errorf("challenge over: %w", err)
-	case s.Window < leastOverPeriod || s.Window > mostOverPeriod:
+	case s.window < leastOverPeriod || s.window > mostOverPeriod:
 		return s, fmt.Errorf("challenge over %s: the time is not between %s and %s", c.Over, leastOverPeriod, mostOverPeriod)
 	case c.Trap != "":
-		s.Trap, err = ParseTrap(c.Trap)
+		s.trap, err = ParseTrap(c.Trap)
 	}
 	return s, lines.About("challenge", err)
 }
@@ -172,7 +172,7 @@ func (c *Challenge) CheckNames(registry *crawler.Registry) error {
 	if err != nil {
 		return err
 	}
-	return registry.CheckNames("challenge except", settings.Names...)
+	return registry.CheckNames("challenge except", settings.names...)
 }
 
 // String returns the line of the configuration, such as `challenge /blame/*`.
@@ -184,9 +184,9 @@ func (c *Challenge) Join(site step.Site) error {
 	if err != nil {
 		return err
 	}
-	c.site, settings.Busy, settings.Page = site, site.IsBusy, builtin
-	settings.Mark, err = site.Page("challenge", func(text []byte) (err error) {
-		settings.Page, err = NewPage(text)
+	c.site, settings.busy, settings.page = site, site.IsBusy, builtin
+	settings.mark, err = site.Page("challenge", func(text []byte) (err error) {
+		settings.page, err = NewPage(text)
 		return err
 	})
 	if err != nil {
@@ -218,7 +218,7 @@ const (
 // Record implements step.Recorder. A request without placeholders allocates nothing.
 func (c *Challenge) Record(x *step.Exchange) func(string) (string, bool) {
 	page, dest := c.slot.Of(x).page, destination(x.HTTP)
-	mayTrap := c.Check.Trap != "" && (dest == "" || dest == "document" || dest == "empty")
+	mayTrap := c.trap != "" && (dest == "" || dest == "document" || dest == "empty")
 	if page.at == 0 && !mayTrap {
 		return nil
 	}

@@ -26,18 +26,18 @@ func count(result string) { results.WithLabelValues(result).Inc() }
 
 // Config has the settings of a Check.
 type Config struct {
-	Name   string             // the line of the configuration, such as `challenge /blame/*`
-	Over   int                // documents of lone addresses in Window
-	Window time.Duration      // from 10 seconds to 10 minutes
-	For    time.Duration      // how long a pass is good
-	Mark   bool               // strangers are only marked
-	Always bool               // strangers are asked, storm or not
-	Names  []string           // of clients that are never asked, as in the registry
-	From   []netip.Prefix     // their addresses
-	Paths  *robots.Group      // nil: those that robots.txt disallows
-	Page   *template.Template // nil where storms are only told
-	Trap   Trap               // where trap URLs lie; "" without
-	Busy   func() bool        // whether the server is busy; nil if nobody knows
+	name    string             // the line of the configuration, such as `challenge /blame/*`
+	over    int                // documents of lone addresses in Window
+	window  time.Duration      // from 10 seconds to 10 minutes
+	passFor time.Duration      // how long a pass is good
+	mark    bool               // strangers are only marked
+	always  bool               // strangers are asked, storm or not
+	names   []string           // of clients that are never asked, as in the registry
+	from    []netip.Prefix     // their addresses
+	paths   *robots.Group      // nil: those that robots.txt disallows
+	page    *template.Template // nil where storms are only told
+	trap    Trap               // where trap URLs lie; "" without
+	busy    func() bool        // whether the server is busy; nil if nobody knows
 }
 
 // Check is the check of a handler. It is safe for concurrent use.
@@ -56,11 +56,11 @@ var arrivals, watched = step.NewSlot[Arrival](), step.NewSlot[Arrival]()
 // New returns a Check. key names the handler when requests come: one with the same key goes
 // on with what was counted, if the settings of the storm are the same.
 func New(m *Memory, c Config, key func() string) *Check {
-	check := &Check{Config: c, memory: m, slot: arrivals, place: &judge.Place{Layer: Layer, Text: c.Name}}
-	if c.Page == nil {
+	check := &Check{Config: c, memory: m, slot: arrivals, place: &judge.Place{Layer: Layer, Text: c.name}}
+	if c.page == nil {
 		check.slot = watched
 	}
-	check.id = sync.OnceValue(func() checkID { return checkID{key(), c.Name, c.Over, c.Window} })
+	check.id = sync.OnceValue(func() checkID { return checkID{key(), c.name, c.over, c.window} })
 	return check
 }
 
@@ -99,7 +99,7 @@ func (c *Check) storm(q *judge.Request, now uint32) *Storm {
 
 // isOn reports whether strangers are checked at a host.
 func (s *Storm) isOn(c *Check, host string, now uint32) bool {
-	return (s.IsOn(now, c.Busy) || c.Always) && c.isUsed(host)
+	return (s.IsOn(now, c.busy) || c.always) && c.isUsed(host)
 }
 
 // isUsed reports whether the keys were looked for, so that passes of an earlier process are known, and
@@ -151,20 +151,20 @@ func (c *Check) kindOf(x *step.Exchange) clientKind {
 // excepts reports whether the configuration names a client, by its name or its address.
 func (c *Check) excepts(x *step.Exchange) bool {
 	agent := &x.Decision.Agent
-	if agent.Crawler != nil && words.ContainsFold(c.Names, agent.Crawler.Name) || agent.Token != "" && words.ContainsFold(c.Names, agent.Token) {
+	if agent.Crawler != nil && words.ContainsFold(c.names, agent.Crawler.Name) || agent.Token != "" && words.ContainsFold(c.names, agent.Token) {
 		return true
 	}
-	if len(c.From) == 0 || x.Request.Ambiguous { // by which any client could be anybody
+	if len(c.from) == 0 || x.Request.Ambiguous { // by which any client could be anybody
 		return false
 	}
 	addr := netaddr.Unmap(x.Request.Addr())
-	return slices.ContainsFunc(c.From, func(p netip.Prefix) bool { return p.Contains(addr) })
+	return slices.ContainsFunc(c.from, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
 // closes reports whether the check is for the path of a request.
 func (c *Check) closes(rules *judge.Rules, q *judge.Request) bool {
-	if c.Paths == nil {
+	if c.paths == nil {
 		return rules.DisallowsPart(q.Target)
 	}
-	return rules.Name(c.Paths, q.Target)
+	return rules.Name(c.paths, q.Target)
 }

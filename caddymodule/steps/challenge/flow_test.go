@@ -218,7 +218,7 @@ func (s *site) through(n int, from func(int) string, cookie string, as backend, 
 // A pass has 60 pages a minute, and as many files as it wants.
 func TestBoundsOfAPass(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(c *Config) { c.Over = 10 })
+	s := newSite(t, func(c *Config) { c.over = 10 })
 	s.storm(40*time.Second, 20)
 	cookie := s.pass("192.0.2.1")
 	one := func(int) string { return "192.0.2.1" }
@@ -242,7 +242,7 @@ func TestBoundsOfAPass(t *testing.T) {
 func TestBoundOfAnAddress(t *testing.T) {
 	t.Parallel()
 	for _, addresses := range [][2]string{{"192.0.2.1", "192.0.2.1"}, {"2001:db8::1", "2001:db8:0:ffff::1"}} {
-		s := newSite(t, func(c *Config) { c.Over = 10 })
+		s := newSite(t, func(c *Config) { c.over = 10 })
 		s.storm(40*time.Second, 20)
 		neighbour := &tab{site: s, addr: addresses[1], script: true, styles: true, keepsCookie: true}
 		neighbour.visit("/blame/a")

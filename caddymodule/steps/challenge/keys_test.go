@@ -144,7 +144,7 @@ func TestWindowAfterAReload(t *testing.T) {
 	m := NewMemory()
 	q := &judge.Request{Origin: here.origin}
 	for _, window := range []time.Duration{time.Minute, 10 * time.Minute} {
-		c := New(m, Config{Name: "challenge /x", Over: 60, Window: window}, handlerKey)
+		c := New(m, Config{name: "challenge /x", over: 60, window: window}, handlerKey)
 		if s := c.storm(q, 1); s.window() != int(window/time.Second) {
 			t.Errorf("the window is %d s, want %s", s.window(), window)
 		}

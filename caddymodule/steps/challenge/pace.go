@@ -36,7 +36,7 @@ func (c *Check) decide(x *step.Exchange) {
 	switch a.verdict {
 	case Stranger:
 		x.Stranger = true
-		if c.Mark {
+		if c.mark {
 			a.verdict = Go
 			return
 		}
@@ -102,7 +102,7 @@ func (a *Arrival) paceStranger() Verdict {
 	if !isOn && !isSigned || isPreflight(a.HTTP) {
 		return Go
 	}
-	isKnown := !isSigned && !c.Always && a.client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
+	isKnown := !isSigned && !c.always && a.client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
 	if own == nil && isKnown {
 		own = a.client
 	}
@@ -132,7 +132,7 @@ func (a *Arrival) paceName() Verdict {
 		row = a.Decision.Agent.Crawler.Name
 	}
 	name := c.memory.memo(a.storm.key^maphash.String(c.memory.seed, row), a.now)
-	if a.take(&name.own, pace{c.Window / time.Duration(c.Over), c.Over}) {
+	if a.take(&name.own, pace{c.window / time.Duration(c.over), c.over}) {
 		return Go
 	}
 	a.counted = a.storm.count(a.ofAddress(), a.now, true)

@@ -133,7 +133,7 @@ func (a *Arrival) newPage(header http.Header) []byte {
 	page["Button"] = fmt.Sprintf(button, html.EscapeString(withToken(query, a.text(a.page.as(buttonToken)))), page["ButtonText"])
 	header["Content-Security-Policy"] = []string{fmt.Sprintf(policy, page["Nonce"])}
 	body := bytes.NewBuffer(make([]byte, 0, 4096+len(page["Button"])))
-	_ = a.check.Page.Execute(body, page) // NewPage has executed it
+	_ = a.check.page.Execute(body, page) // NewPage has executed it
 	return body.Bytes()
 }
 
@@ -195,7 +195,7 @@ func (c *Check) Answer(x *step.Exchange, w http.ResponseWriter) error {
 func (a *Arrival) cookie() *http.Cookie {
 	secure := a.bearer.origin.Scheme == "https"
 	return &http.Cookie{
-		Name: cookieName(secure), Value: a.text(a.gives), Path: "/", MaxAge: int(a.check.For.Seconds()),
+		Name: cookieName(secure), Value: a.text(a.gives), Path: "/", MaxAge: int(a.check.passFor.Seconds()),
 		Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 }

@@ -9,7 +9,7 @@ import (
 // A pass is good for its time, however it is used, and as long as its client wants no more than
 // its pages: by all servers with the key.
 func TestTimeOfAPass(t *testing.T) {
-	s := newSite(t, func(c *Config) { c.Always = true })
+	s := newSite(t, func(c *Config) { c.always = true })
 	cookie := s.pass("192.0.2.1")
 	for after, want := range map[time.Duration]Verdict{0: Go, 3 * time.Hour: Go, 4 * time.Hour: Go, 4*time.Hour + time.Second: Stranger} {
 		s.now = noon.Add(after)
@@ -26,7 +26,7 @@ func TestExcept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, func(c *Config) { c.Always, c.Names, c.From = true, settings.Names, settings.From })
+	s := newSite(t, func(c *Config) { c.always, c.names, c.from = true, settings.names, settings.from })
 	for _, tt := range []struct {
 		addr, agent string
 		want        Verdict

@@ -50,13 +50,13 @@ func (c *Challenge) Problems(monitored bool) (list []step.Problem) {
 // stormed says what becomes of a storm, in its accident.
 func (c *Challenge) stormed(s *Storm, p step.Problem, monitored bool) step.Problem {
 	asked, passed := int(s.asked.Load()), int(s.passed.Load())
-	who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.Name,
+	who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.name,
 		p.Since.UTC().Format("2 January 15:04 UTC"))
 	p.Before, p.Now = passed, asked
 	switch {
 	case c.IsOff(p.Sites[0]):
 		p.Before, p.Now, p.AmongPeople = 0, int(s.lone.Load()), true
-		p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.Name, s)
+		p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.name, s)
 		p.Advice = "`POST /robots/challenge?set=configured` switches it on."
 		p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}
 	case monitored:
@@ -82,7 +82,7 @@ func (c *Challenge) Explain(r *judge.Request, d *judge.Decision) string {
 	if err != nil || d.Reason != judge.Person || !New(nil, settings, nil).closes(d.Rules, r) {
 		return ""
 	}
-	return "while strangers storm the path, a browser without a pass is asked first (" + settings.Name + ")"
+	return "while strangers storm the path, a browser without a pass is asked first (" + settings.name + ")"
 }
 
 // leastAsked is how many strangers show that most pass.
@@ -119,7 +119,7 @@ func (c *Challenge) faults() (list []step.Problem) {
 		})
 	}
 	for s := range c.Storms {
-		if n := s.waiting.Load(); n >= leastWaiting && (s.on.Load() || c.Check.Always) {
+		if n := s.waiting.Load(); n >= leastWaiting && (s.on.Load() || c.always) {
 			list = append(list, step.Problem{
 				Severity: statusapi.Warning, Kind: "challenge_broken", Subject: s.String(), Sites: []string{s.site()},
 				Message: fmt.Sprintf("at %s, %d addresses fetched the style sheet of the check, and nobody came back with the cookie: "+
@@ -140,7 +140,7 @@ func (c *Challenge) Misfits(rules *judge.Rules) (list []step.Problem) {
 			Advice:  "Write patterns of paths in place of disallowed, `/*` for the whole site.",
 		})
 	}
-	if trap := c.Check.Trap; trap != "" {
+	if trap := c.trap; trap != "" {
 		if why := trap.Allowed(rules); why != "" {
 			list = append(list, step.Problem{
 				Severity: statusapi.Severe, Kind: "challenge",

@@ -83,9 +83,9 @@ func isCertain(q *judge.Request, addr netip.Addr) bool {
 // the rules.
 func (c *Check) TrapURL(q *judge.Request, rules *judge.Rules) string {
 	b := bearerOf(q)
-	u := string(c.Trap) + c.memory.keys().text(newToken(q.Time).as(trapToken), &b)
+	u := string(c.trap) + c.memory.keys().text(newToken(q.Time).as(trapToken), &b)
 	_, inForce := rules.DisallowsEveryGroup(u)
-	if c.Trap == "" || !isCertain(q, b.addr) || !inForce {
+	if c.trap == "" || !isCertain(q, b.addr) || !inForce {
 		return ""
 	}
 	return u
@@ -94,8 +94,8 @@ func (c *Check) TrapURL(q *judge.Request, rules *judge.Rules) string {
 // isTrapped reports whether a request is for a trap URL that was made for the same
 // address, and the trap is in force.
 func (c *Check) isTrapped(q *judge.Request, rules *judge.Rules) bool {
-	text, below := strings.CutPrefix(q.Target, string(c.Trap))
-	if c.Trap == "" || !below {
+	text, below := strings.CutPrefix(q.Target, string(c.trap))
+	if c.trap == "" || !below {
 		return false
 	}
 	b := bearerOf(q)

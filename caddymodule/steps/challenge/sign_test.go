@@ -12,7 +12,7 @@ import (
 // trapped adds a trap to a site, which each group of its robots.txt disallows.
 func trapped(t *testing.T) *site {
 	t.Helper()
-	s := newSite(t, func(c *Config) { c.Trap = "/calendar-all/" })
+	s := newSite(t, func(c *Config) { c.trap = "/calendar-all/" })
 	s.publish("User-agent: *\nDisallow: /calendar-all/\n")
 	return s
 }
@@ -241,7 +241,7 @@ func TestAllowedTraps(t *testing.T) {
 		"": "no group for *",
 	} {
 		s.publish(text)
-		if got := s.check.Trap.Allowed(s.rules); (got == "") != (want == "") || !strings.Contains(got, want) {
+		if got := s.check.trap.Allowed(s.rules); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 		if want == "" || strings.Contains(text, "Allow:") {
@@ -272,7 +272,7 @@ func TestParseTrap(t *testing.T) {
 
 // Only what was made for an address is a trap URL of it, in one spelling.
 func FuzzTrap(f *testing.F) {
-	s := newSite(f, func(c *Config) { c.Trap = "/calendar-all/" })
+	s := newSite(f, func(c *Config) { c.trap = "/calendar-all/" })
 	s.publish("User-agent: *\nDisallow: /calendar-all/\n")
 	made := s.trapURL("192.0.2.7")
 	f.Add(made)

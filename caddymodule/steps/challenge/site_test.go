@@ -60,7 +60,7 @@ func newSite(t testing.TB, change func(*Config)) *site {
 	m := NewMemory()
 	m.keysFailed.Store(new(error))
 	s := &site{t: t, now: noon, memory: m, host: "example.com", scheme: "https"}
-	c := Config{Name: "challenge /blame/*", Over: 60, Window: time.Minute, For: 4 * time.Hour, Page: builtin, Paths: pathsOf(t, "/blame/*")}
+	c := Config{name: "challenge /blame/*", over: 60, window: time.Minute, passFor: 4 * time.Hour, page: builtin, paths: pathsOf(t, "/blame/*")}
 	if change != nil {
 		change(&c)
 	}

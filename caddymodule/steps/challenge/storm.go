@@ -61,7 +61,7 @@ type Storm struct {
 func (s *Storm) start(host string, c *Check, key uint64) {
 	s.Host, s.check, s.key = host, c.id(), key
 	s.ring = make([]second, s.window()+lonelyFor+1)
-	if c.Page != nil {
+	if c.page != nil {
 		s.cohorts = new(cohorts)
 	}
 }

@@ -22,7 +22,7 @@ func TestStormIsHeldWithinHalfAMinute(t *testing.T) {
 
 func TestQuietSiteAsksNobody(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, func(c *Config) { c.Over = 600 })
+	s := newSite(t, func(c *Config) { c.over = 600 })
 	if through, all := s.storm(5*time.Minute, 9); through != all {
 		t.Errorf("%d of %d get through", through, all)
 	}
@@ -125,7 +125,7 @@ func TestFilesElsewhere(t *testing.T) {
 func TestBusyServer(t *testing.T) {
 	t.Parallel()
 	busy := false
-	s := newSite(t, func(c *Config) { c.Over, c.Busy = 600, func() bool { return busy } })
+	s := newSite(t, func(c *Config) { c.over, c.busy = 600, func() bool { return busy } })
 	s.storm(time.Minute, 5)
 	if s.isOn() {
 		t.Fatal("the check is on below the number")
@@ -134,11 +134,11 @@ func TestBusyServer(t *testing.T) {
 	if s.storm(2*time.Second, 5); !s.isOn() {
 		t.Error("the check is off while the server is busy with lone addresses")
 	}
-	s = newSite(t, func(c *Config) { c.Busy = func() bool { return true } })
+	s = newSite(t, func(c *Config) { c.busy = func() bool { return true } })
 	if s.each(5*time.Minute, 1, func(second, _ int) string { return address(second / 10) }, "Accept", "text/html"); !s.isOn() {
 		t.Error("the check is off while the server is busy with six addresses a minute")
 	}
-	s = newSite(t, func(c *Config) { c.Busy = func() bool { return true } })
+	s = newSite(t, func(c *Config) { c.busy = func() bool { return true } })
 	for second := range 300 {
 		s.now = s.now.Add(time.Second)
 		if second%10 == 0 {

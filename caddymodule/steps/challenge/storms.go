@@ -56,8 +56,8 @@ func (*Storms) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Join implements step.Step.
 func (s *Storms) Join(site step.Site) (err error) {
-	s.check = New(shared.Use(&s.User, "challenge", NewMemory), Config{Name: "storms", Over: watchedOver, Window: watchedWindow}, site.Key)
-	s.check.Paths, err = judge.PathGroup([]string{"/*"})
+	s.check = New(shared.Use(&s.User, "challenge", NewMemory), Config{name: "storms", over: watchedOver, window: watchedWindow}, site.Key)
+	s.check.paths, err = judge.PathGroup([]string{"/*"})
 	return err
 }
 

@@ -51,7 +51,7 @@ func TestWatch(t *testing.T) {
 	for name, tt := range map[string]struct {
 		embeds, want bool
 	}{"strangers": {false, true}, "people": {true, false}} {
-		s := newSite(t, func(c *Config) { *c = Config{Name: "storms", Over: 60, Window: time.Minute, Paths: pathsOf(t, "/*")} })
+		s := newSite(t, func(c *Config) { *c = Config{name: "storms", over: 60, window: time.Minute, paths: pathsOf(t, "/*")} })
 		for i := range 900 {
 			if i%10 == 0 {
 				s.now = s.now.Add(time.Second)
