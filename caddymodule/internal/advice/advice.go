@@ -10,6 +10,7 @@ package advice
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -135,10 +136,14 @@ func (f *Facts) monitor() statusapi.Action {
 
 // release is about a verified search engine that is refused.
 func (f *Facts) release() []statusapi.Action {
-	if len(f.Hosts) > 0 {
-		return []statusapi.Action{f.monitor(), f.mendLine()}
+	list := []statusapi.Action{f.monitor(), f.mendLine()}
+	if f.Admin == "" { // who reads this can't send it
+		slices.Reverse(list)
 	}
-	list := []statusapi.Action{f.monitor(), f.mendLine(), lines("Never refuse it where its claim is verified", "exempt "+snippet.Name(f.Crawler))}
+	if len(f.Hosts) > 0 {
+		return list
+	}
+	list = append(list, lines("Never refuse it where its claim is verified", "exempt "+snippet.Name(f.Crawler)))
 	if below := snippet.Below(f.Folder); below != nil {
 		list = append(list, lines("If it is on purpose, write so", snippet.Deny(snippet.Name(f.Crawler), below...)))
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -126,16 +127,16 @@ func siteOfRefusal(f *statusapi.Refusal) string {
 // refusedSearch returns the accident of a run. It is told in the past tense from the first
 // minute on in which nothing was refused.
 func refusedSearch(run *counters.Run, now time.Time) statusapi.Problem {
-	by := "rules or limits"
+	by, mend := "rules or limits", fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule", run.Crawler)
 	if run.Line > 0 {
 		by = fmt.Sprintf("line %d of robots.txt", run.Line)
+		mend = "Mend " + by + ", or write `exempt " + snippet.Name(run.Crawler) + "` into the block robots"
 	}
 	a := statusapi.Problem{
 		Sites: []string{run.Site}, Pattern: run.Pattern,
 		Severity: statusapi.Severe, Kind: SearchRefused, Subject: statusapi.SiteName(run.Site), Crawler: run.Crawler, Line: run.Line,
 		Since: timeOf(run.Since), Before: run.Served, Now: run.Refused,
-		Advice: fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule. If it is on purpose, write `deny "+
-			"%q` into `policy`, with the paths.", run.Crawler, run.Crawler),
+		Advice: fmt.Sprintf("%s. If it is on purpose, write `deny %s` into `policy`, with the paths.", mend, snippet.Name(run.Crawler)),
 	}
 	verb, times := "is", "since "+formatTime(run.Since, now)
 	if now.Sub(run.Last) >= time.Minute {

@@ -3,8 +3,9 @@ const next = {
 	show: () => {
 		const [first, ...others] = banner.actions.some((a) => a.text) ? banner.actions : [];
 		byId('next').hidden = !first;
-		const more = others.length ? make('details', '', make('summary', '', 'What else'), make('ul', 'steps', ...others.map((a) => make('li', '', ...next.step(a))))) : null;
-		replace(byId('nextsteps'), JSON.stringify(banner.actions), ...(first ? [first.text ? make('div', '', ...next.step({ ...first, what: '' })) : null, more] : [])); // the banner says what
+		const more = others.length && make('details', '', make('summary', '', 'What else'), make('ul', 'steps', ...others.map((a) => make('li', '', ...next.step(a)))));
+		if (more) more.open = !first.text;
+		replace(byId('nextsteps'), JSON.stringify(banner.actions), ...(first ? [first.text ? make('div', '', ...next.step({ ...first, what: '' })) : null, more || null] : [])); // the banner says what
 	},
 
 	places: { command: 'Run this command:', caddyfile: 'Add these lines to the block robots of the Caddyfile:', robots_txt: 'Write this into robots.txt:' },
