@@ -91,6 +91,7 @@ type Site struct {
 
 	// Guarded by Counters.mu:
 	last minute // of the last request
+	days uint32 // on which it had requests, of the last 31: see ring.days
 	gone bool   // of a host: it is evicted
 }
 

@@ -67,6 +67,7 @@ func (r *row) take(m minute, more uint64, last int64) {
 		r.Past.add(m, more)
 		r.Last = max(r.Last, last)
 		r.site.last = m
+		r.site.days |= m.day()
 	}
 }
 
@@ -85,6 +86,9 @@ func (c *Counters) advance(m minute) {
 	c.at = m
 	for r := range c.rows.all() {
 		r.Past.advance(from, m)
+		if r == r.site.people {
+			r.site.days &^= daysBetween(from, m)
+		}
 	}
 }
 
@@ -92,13 +96,12 @@ func (c *Counters) advance(m minute) {
 type unit struct {
 	site *Site
 	rows []*row
-	days uint32 // on which it had requests
 	hour uint64 // requests
 	last int64
 }
 
 // known returns 2 for a host that had requests on two days or more, else less.
-func (u *unit) known() int { return min(bits.OnesCount32(u.days), 2) }
+func (u *unit) known() int { return min(bits.OnesCount32(u.site.days), 2) }
 
 // evict removes rows of a kind if they take more than three quarters of their room, until they
 // take half of it: those with the fewest requests in the last hour, and then those that were seen
@@ -143,7 +146,6 @@ func (c *Counters) units(of *limit) (list []*unit) {
 		}
 		if of == &c.ofHosts {
 			hosts[r.site] = u
-			u.days |= r.Past.days()
 		}
 		u.rows, u.hour, u.last = append(u.rows, r), u.hour+r.Past.in(hourSpan), max(u.last, r.Last)
 	}
@@ -166,6 +168,7 @@ func (c *Counters) fade(r *row) {
 func (r *row) merge(other *Row) {
 	r.Total += other.Total
 	r.Past.merge(&other.Past)
+	r.site.days |= other.Past.days()
 	r.Last = max(r.Last, other.Last)
 	r.Number = cmp.Or(r.Number, other.Number)
 }

@@ -286,3 +286,30 @@ func TestHostMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(c)
 }
+
+// The days of a host are those of its rows, however long the pauses are.
+func TestDaysOfAHost(t *testing.T) {
+	clock := newTestClock()
+	c := New(clock.now)
+	site := c.Site(statusapi.AnySite)
+	for i, pause := range []time.Duration{1, 24, 20 * 24, 25 * 24, 24, 30 * 24, 24} {
+		host := site.Host("t.example")
+		if i%2 == 0 {
+			host.CountPerson(0)
+		} else {
+			host.Count(decision(gptbot, judge.Disallowed), clock.requestTo("t.example"))
+		}
+		c.Fold()
+		want := uint32(0)
+		for r := range c.rows.all() {
+			if r.site == host {
+				want |= r.Past.days()
+			}
+		}
+		if host.days != want || want == 0 {
+			t.Errorf("request %d: days %b, want %b", i, host.days, want)
+		}
+		clock.add(pause * time.Hour)
+		c.Fold()
+	}
+}

@@ -69,6 +69,18 @@ func (r *ring) merge(other *ring) {
 	}
 }
 
+// day returns the bit of ring.days for the day of the minute.
+func (m minute) day() uint32 { return 1 << (m.step(monthSpan) % int64(monthSpan.count())) }
+
+// daysBetween returns the bits of the days after that of a minute, until that of another one.
+func daysBetween(from, to minute) (set uint32) {
+	day := parts[monthSpan].step
+	for m := max(from, to-day*minute(monthSpan.count())) + day; m.step(monthSpan) <= to.step(monthSpan); m += day {
+		set |= m.day()
+	}
+	return set
+}
+
 // days returns a bit for each day that has a count.
 func (r *ring) days() (set uint32) {
 	for i, n := range r.part(monthSpan) {

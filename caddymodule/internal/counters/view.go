@@ -63,27 +63,28 @@ func (c *Counters) Hosts(scope statusapi.Scope) (names []string) {
 
 // HasHost reports whether a host that only a pattern names has counters.
 func (c *Counters) HasHost(name string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.sites {
-		if c.rows.find(s.hostHash(name)) != nil {
-			return true
-		}
-	}
-	return false
+	has, _ := c.daysOf(name)
+	return has
 }
 
-// KnowsHost reports whether a host that only a pattern names had requests on two days.
+// KnowsHost reports whether a host that only a pattern names had requests on two days, at the
+// last fold.
 func (c *Counters) KnowsHost(name string) bool {
+	_, days := c.daysOf(name)
+	return days > 1
+}
+
+// daysOf returns on how many days a host that only a pattern names had requests.
+func (c *Counters) daysOf(name string) (has bool, days int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	days := uint32(0)
-	for r := range c.walk() {
-		if r.site.pattern != nil && r.site.name == name {
-			days |= r.Past.days()
+	set := uint32(0)
+	for _, s := range c.sites {
+		if people := c.rows.find(s.hostHash(name)); people != nil {
+			has, set = true, set|people.site.days
 		}
 	}
-	return bits.OnesCount32(days) > 1
+	return has, bits.OnesCount32(set)
 }
 
 // LineCount has the counts of one line at one origin.
