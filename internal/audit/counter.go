@@ -62,10 +62,10 @@ func sortMost[T any](list []T, by func(T) (n int64, name string)) {
 	})
 }
 
-// countIf adds 1 to a count if something is the case.
-func countIf(n *int64, is bool) {
+// addIf adds a number to a count if something is the case.
+func addIf(n *int64, is bool, more int64) {
 	if is {
-		*n++
+		*n += more
 	}
 }
 

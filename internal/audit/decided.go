@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unique"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -51,7 +52,7 @@ func (a *auditor) countDecided(v *Judged) {
 	}
 	key := *v.logged
 	key.GraceEnds = "" // it does not tell decisions apart
-	a.rows.count(rowKey{host: v.host, logged: key}, a.rest, v).Last = v.stamp()
+	a.rows.count(rowKey{host: v.host, logged: unique.Make(key)}, a.rest, v).Last = v.stamp()
 	d.Shown = append(d.Shown, v.shown(a.mask, a.mask, v.logged))
 	if len(d.Shown) >= 2*maxShown {
 		d.Shown = slices.Delete(d.Shown, 0, maxShown)

@@ -110,12 +110,12 @@ func (t *Input) count(l *logfile.Log) {
 	}
 	if len(e.UserAgents) > 0 {
 		t.fields++
-		countIf(&t.nonEmpty, e.UserAgents[0] != "")
+		addIf(&t.nonEmpty, e.UserAgents[0] != "", 1)
 	}
 	if e.Timed {
 		t.Period.add(e.Time())
 		t.coarse = max(t.coarse, e.Resolution)
-		countIf(&t.zoneless, !e.Zoned)
+		addIf(&t.zoneless, !e.Zoned, 1)
 	}
 }
 

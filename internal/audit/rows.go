@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unique"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -38,10 +39,13 @@ type rowKey struct {
 	claim    claim.State
 	paced    bool // the limits of the group's pace apply
 	browser  bool // it is refused, and the User-Agent is that of a browser or app
-	logged   verdict.Decision
+	logged   unique.Handle[verdict.Decision]
 	compared bool // it is refused, or was by Site.Was
 	was      outcome
 }
+
+// isLogged reports whether Caddy's log has the decision.
+func (k *rowKey) isLogged() bool { return k.logged != unique.Handle[verdict.Decision]{} }
 
 // outcome is a verdict, and the line that decided.
 type outcome struct {
@@ -65,8 +69,8 @@ func (r rows) count(key rowKey, rest func(rowKey) rowKey, v *Judged) *Row {
 	}
 	if row == nil {
 		row = &Row{rowKey: key, Host: key.host.Name, First: v.stamp()}
-		if row.Decision = key.logged; key.logged.Action == "" {
-			row.Decision = verdict.Of(&v.now().Decision)
+		if row.Decision = verdict.Of(&v.now().Decision); key.isLogged() {
+			row.Decision = key.logged.Value()
 		}
 		row.Crawler = strings.Clone(row.Crawler)
 		r[key] = row
@@ -102,8 +106,8 @@ func (r *Ruling) outcome() outcome {
 func (a *auditor) rest(key rowKey) rowKey {
 	key.host = a.hosts.rest
 	switch {
-	case key.logged.Action != "":
-		key.logged = verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.logged.Action}}
+	case key.isLogged():
+		key.logged = unique.Make(verdict.Decision{Crawler: otherName, Verdict: verdict.Verdict{Action: key.logged.Value().Action}})
 	case key.client != nil:
 		key.client = a.crawlers.restOf(key.client.class)
 	}
@@ -142,13 +146,6 @@ func (r rows) sum(to *WouldHave) {
 		*reasons.of(row.Reason) += row.Requests
 	}
 	to.Refused, to.Reasons = to.Denied+to.Throttled, reasons.top(maxNames)
-}
-
-// addIf adds a number to a count if something is the case.
-func addIf(n *int64, is bool, more int64) {
-	if is {
-		*n += more
-	}
 }
 
 // sorted returns the rows, most requests first.

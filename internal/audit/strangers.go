@@ -123,7 +123,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	s.clock = max(s.clock, e.At)
 	s.release(s.clock - lonelyFor)
 	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
-		countIf(&s.coarse, !v.host.Rest)
+		addIf(&s.coarse, !v.host.Rest, 1)
 		return false
 	}
 	key := clientHash(e.Client) ^ v.host.hash

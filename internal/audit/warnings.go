@@ -118,12 +118,12 @@ func (t *reliability) count(e *logformat.Entry) {
 	if e.Timed {
 		t.perSecond.add(e.At / 1e9)
 	}
-	countIf(&t.hosted, e.Host != "")
+	addIf(&t.hosted, e.Host != "", 1)
 	addr, err := netip.ParseAddr(e.Client)
-	countIf(&t.private, err == nil && netaddr.IsSpecial(netaddr.Unmap(addr)))
+	addIf(&t.private, err == nil && netaddr.IsSpecial(netaddr.Unmap(addr)), 1)
 	isMasked := isMaskedAddress(e.Client)
-	countIf(&t.masked, isMasked)
-	countIf(&t.unclear, err != nil && !isMasked)
+	addIf(&t.masked, isMasked, 1)
+	addIf(&t.unclear, err != nil && !isMasked, 1)
 }
 
 // isMaskedAddress reports whether a client's address seems to stand for those of a network.

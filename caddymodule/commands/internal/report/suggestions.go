@@ -25,79 +25,54 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 		"any": func(kind string) bool {
 			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Kind == kind })
 		},
-		"directives": func() string {
-			b := &commented{prefix: "\t\t"}
-			b.directives(r.Suggestions)
-			return b.String()
-		},
+		"directives": func() string { return indented("\t\t", directives(r.Suggestions)) },
 	}, r)
 }
 
 // Commented returns the suggestions as comments in a robots block, "" without any.
 func Commented(r *audit.Report) string {
-	b := &commented{prefix: "\t#"}
-	if len(r.Suggestions) > 0 {
-		b.WriteString("\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n")
-		b.directives(r.Suggestions)
+	if len(r.Suggestions) == 0 {
+		return ""
+	}
+	return "\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n" + indented("\t#", directives(r.Suggestions))
+}
+
+// indented returns a text with a prefix before each line.
+func indented(prefix, text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(prefix + line)
 	}
 	return b.String()
 }
 
-// commented collects lines with comments.
-type commented struct {
-	strings.Builder
-	prefix string // before each line
-}
-
-// comment adds a line of a comment.
-func (b *commented) comment(text string) { fmt.Fprintf(b, "%s# %s\n", b.prefix, output.Visible(text)) }
-
-// lines adds the lines of a text.
-func (b *commented) lines(text string) {
-	for line := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintf(b, "%s%s\n", b.prefix, line)
-	}
-}
-
-// reason adds what a suggestion would have saved, and why it was made.
-func (b *commented) reason(i int, s audit.Suggestion) {
-	b.comment(fmt.Sprintf("%d. Saves %s. Sure: %s, by %s addresses.", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses))))
-	b.comment(fmt.Sprintf("It %s.", s.Why))
-}
-
-// directives adds the subdirectives: first one policy with the statements of all
-// suggested ones, then the limits and challenge. What a preset saves is said before the policy, and
-// what a statement saves before the statement.
-func (b *commented) directives(list []audit.Suggestion) {
-	head := "policy"
-	statements := &commented{prefix: b.prefix + "\t"}
+// directives returns the subdirectives: first one policy with the statements of all
+// suggested ones, then the limits and challenge. Each has what it would have saved before it.
+func directives(list []audit.Suggestion) string {
+	head, presets, statements, others := "policy", "", "", ""
 	for i, s := range list {
-		if s.Kind != "policy" {
-			continue
-		}
+		why := fmt.Sprintf("# %d. Saves %s. Sure: %s, by %s addresses.\n# It %s.\n", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses)),
+			output.Visible(s.Why))
 		first, rest, _ := strings.Cut(s.Text, "\n")
-		if preset := strings.TrimPrefix(first, "policy "); preset != "{" {
+		switch preset, isPolicy := strings.CutPrefix(first, "policy "); {
+		case !isPolicy:
+			others += why + s.Text + "\n"
+		case preset == "{":
+			statements += why + strings.TrimSpace(strings.TrimSuffix(rest, "}")) + "\n"
+		default:
 			head += " " + preset
-			b.reason(i, s)
-			continue
+			presets += why
 		}
-		statements.reason(i, s)
-		statements.lines(strings.TrimSpace(strings.TrimSuffix(rest, "}")))
 	}
 	switch {
-	case statements.Len() > 0:
-		b.lines(head + " {")
-		b.WriteString(statements.String())
-		b.lines("}")
-	case head != "policy":
-		b.lines(head)
+	case statements != "":
+		head += " {\n" + indented("\t", statements) + "}\n"
+	case presets != "":
+		head += "\n"
+	default:
+		head = ""
 	}
-	for i, s := range list {
-		if s.Kind == "limit" || s.Kind == "challenge" {
-			b.reason(i, s)
-			b.lines(s.Text)
-		}
-	}
+	return presets + head + others
 }
 
 // sum returns what a change saves in words.
