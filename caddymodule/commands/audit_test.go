@@ -77,7 +77,7 @@ func TestAuditReadsRobots(t *testing.T) {
 		{"--site", other + "http://" + host + block, []string{"--site", name, log}, 1, 20, ": http://" + host + "/robots.txt\n"},
 		{"--site, a log without hosts", other + "http://" + host + block, []string{"--site", name, withoutHosts}, 1, 20, ": http://" + host + "/robots.txt\n"},
 		{"--robots", other + "http://" + host + block, []string{"--robots", "none", log}, 0, 0, ""},
-		{"no answer", "http://gone.localhost:1" + block, []string{log}, 0, 0, "Warning: The robots.txt of gone.localhost is not known: Get \"http://gone.localhost:1/"},
+		{"no answer", "http://127.0.0.2:1" + block, []string{log}, 0, 0, "Warning: The robots.txt of 127.0.0.2 is not known: Get \"http://127.0.0.2:1/"},
 	} {
 		asked = nil
 		if tt.sites != "" {

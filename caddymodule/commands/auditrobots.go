@@ -118,7 +118,7 @@ func read(ctx context.Context, to *audit.Site, source origins.Source, names []st
 		if source != nil {
 			answer, err = source.Fetch(ctx, judge.Origin{})
 		} else {
-			answer, err = input.Answer(input.Read(ctx, name, nil))
+			answer, err = input.Answer(ctx, name, nil)
 		}
 		cancel()
 		if err == nil {

@@ -189,7 +189,7 @@ func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string
 				flag, value)
 		}
 		var err error
-		if v.Response, err = input.Answer(input.Robots(cmd.Context(), v.Name, cmd.InOrStdin())); err != nil {
+		if v.Response, err = input.Answer(cmd.Context(), v.Name, cmd.InOrStdin()); err != nil {
 			return nil, err
 		}
 		list = append(list, v)

@@ -164,15 +164,14 @@ func (o *initOptions) file(cmd *cobra.Command, s *allsites.Site) (judge.Response
 	if name == "" {
 		return none, "", nil
 	}
-	text, err := input.Robots(cmd.Context(), name, cmd.InOrStdin())
+	answer, err := input.Answer(cmd.Context(), name, cmd.InOrStdin())
 	if o.robots == "" && errors.Is(err, fs.ErrNotExist) {
 		return none, "", nil
 	}
-	answer, failed := input.Answer(text, err)
-	if failed == nil && err != nil {
-		command.Say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", err)
+	if missing := input.Missing(name, answer); err == nil && missing != nil {
+		command.Say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", missing)
 	}
-	return answer, name, failed
+	return answer, name, err
 }
 
 // lint prints the number of errors and warnings in the file.

@@ -277,13 +277,12 @@ func (c *checker) read(site *selection.Site, name string) (judge.Response, error
 	if answer, ok := c.responses[name]; ok {
 		return answer, nil
 	}
-	body, err := input.Robots(c.cmd.Context(), name, c.cmd.InOrStdin())
-	answer := judge.Response{Status: http.StatusOK, Body: body}
-	if c.robots == "" {
-		missing := err
-		if answer, err = input.Answer(body, err); err == nil && missing != nil {
-			command.Say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
+	answer, err := input.Answer(c.cmd.Context(), name, c.cmd.InOrStdin())
+	if missing := input.Missing(name, answer); err == nil && missing != nil {
+		if c.robots != "" {
+			return answer, missing
 		}
+		command.Say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
 	}
 	if err == nil {
 		c.responses[name] = answer

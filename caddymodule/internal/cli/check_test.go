@@ -1,10 +1,6 @@
 package cli_test
 
 import (
-	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver" // the directive file_server
@@ -48,7 +44,6 @@ func TestCheckPrints(t *testing.T) {
 		{"check-500", 1, "check -a GPTBot -r SITE/failing/robots.txt /", ""},
 		{"check-html", 1, "check -a GPTBot -r page.html /", ""},
 		{"check-binary", 1, "check -a GPTBot -r binary.dat /", ""},
-		{"check-huge", 1, "check -a GPTBot -r SITE/huge/robots.txt /", ""},
 		{"check-path-alone", 1, "check -a GPTBot /private/", ""},
 		{"check-misspelt", 1, "check -a GPTBto -r pace.txt /private/", ""},
 		{"check-misspelt-json", 1, "check -a googelbot -r pace.txt --json /private/", ""},
@@ -102,18 +97,4 @@ func TestCheckReadsTheFileInTheRoot(t *testing.T) {
 		{"check-root-none", 1, "check -a GPTBot -c root.caddyfile --site app.example.com /private/x", ""},
 		{"check-root-several", 1, "check -a GPTBot -c root.caddyfile --site several.example.com /private/x", ""},
 	})
-}
-
-// Names below localhost need no DNS.
-func TestNameBelowLocalhost(t *testing.T) {
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.Host, "shop.LOCALHOST:") {
-			fmt.Fprint(w, "User-agent: *\nDisallow: /private/\n")
-		}
-	}))
-	defer site.Close()
-	page := strings.Replace(site.URL, "127.0.0.1", "shop.LOCALHOST", 1) + "/private/x"
-	if status, out, errs := commandline.Run("", "check", "--agent", "GPTBot", page); status != 2 || !strings.Contains(out, "Disallow: /private/") {
-		t.Errorf("status %d\n%s%s", status, out, errs)
-	}
 }

@@ -83,9 +83,6 @@ func site(t *testing.T) *httptest.Server {
 	mux.HandleFunc("/failing/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "failing", http.StatusInternalServerError)
 	})
-	mux.HandleFunc("/huge/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
-		w.Write(bytes.Repeat([]byte("Disallow: /20-octets\n"), 1<<20))
-	})
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	return srv

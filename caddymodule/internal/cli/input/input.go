@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -22,52 +21,92 @@ import (
 // fetchTimeout is the maximum time to fetch a URL.
 const fetchTimeout = 30 * time.Second
 
-// MaxSize is the maximum size of an input, in octets.
+// MaxSize is the maximum size of a file, in octets.
 const MaxSize = 16 << 20
 
 // Robots reads the named robots.txt: a file, an http or https URL, or - for
-// standard input. It returns an error for other content, such as a web page.
+// standard input. It returns an error for other content, such as a web page, and if
+// there is no such file.
 func Robots(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
-	body, err := Read(ctx, name, stdin)
-	if err != nil {
-		return nil, err
+	answer, err := Answer(ctx, name, stdin)
+	if err == nil {
+		err = Missing(name, answer)
 	}
-	for _, f := range lint.Lint(robots.Parse(body[:min(len(body), 4<<10)]), lint.WithSelect(unreadable...)) {
-		return nil, fmt.Errorf("%s is not a robots.txt: %s", Shown(name), f.Message)
-	}
-	if err := robots.CheckText(body); err != nil {
-		return nil, fmt.Errorf("%s is not a robots.txt: %w", Shown(name), err)
-	}
-	return body, nil
+	return answer.Body, err
 }
 
-// Answer returns the answer for a robots.txt that was read. A status which means that
-// there is no such file is not an error, but the answer.
-func Answer(body []byte, err error) (judge.Response, error) {
-	if status, ok := errors.AsType[*StatusError](err); ok && status.missing() {
-		return judge.Response{Status: status.Code}, nil
+// Answer is Robots, but a status which means that there is no such file is not an error.
+func Answer(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
+	answer, err := read(ctx, name, stdin)
+	if err != nil {
+		return answer, err
 	}
-	return judge.Response{Status: http.StatusOK, Body: body}, err
+	for _, f := range lint.Lint(robots.Parse(answer.Body[:min(len(answer.Body), 4<<10)]), lint.WithSelect(unreadable...)) {
+		return answer, fmt.Errorf("%s is not a robots.txt: %s", Shown(name), f.Message)
+	}
+	if err := robots.CheckText(answer.Body); err != nil {
+		return answer, fmt.Errorf("%s is not a robots.txt: %w", Shown(name), err)
+	}
+	return answer, nil
+}
+
+// Missing returns an error that says that there is no such file, by its answer; nil if
+// there is one.
+func Missing(name string, answer judge.Response) error {
+	if answer.Status == http.StatusOK {
+		return nil
+	}
+	return fmt.Errorf("%s answers %d %s", Shown(RobotsAddress(name)), answer.Status, http.StatusText(answer.Status))
 }
 
 // unreadable are the linter's findings for files that are not robots.txt files.
 // The first 4 KiB are enough to find them.
 var unreadable = []string{"binary", "utf-16"}
 
-// Read reads a file, the robots.txt of a URL, or standard input.
+// Read reads a file, the robots.txt of a URL, or standard input, whatever is in it.
 func Read(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
-	switch {
-	case name == "-":
-		return readAll("standard input", stdin)
-	case IsURL(name):
-		return readURL(ctx, RobotsAddress(name))
+	answer, err := read(ctx, name, stdin)
+	if err == nil {
+		err = Missing(name, answer)
 	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
+	return answer.Body, err
+}
+
+// read reads an input. The status of the answer is 200, or one which means that there is no
+// such file (RFC 9309, section 2.3.1.3). 429 does not: it means that the server limits
+// requests.
+func read(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
+	answer := judge.Response{Status: http.StatusOK}
+	if IsURL(name) {
+		source, err := origins.URL(RobotsAddress(name))
+		if err != nil {
+			return answer, fmt.Errorf("%s is not a valid URL", Shown(name))
+		}
+		ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+		defer cancel()
+		answer, err = source.Fetch(ctx, judge.Origin{})
+		isMissing := answer.Status >= 400 && answer.Status < 500 && answer.Status != http.StatusTooManyRequests
+		if err == nil && !isMissing {
+			err = Missing(name, answer)
+		}
+		if answer.Status != http.StatusOK {
+			answer.Body = nil
+		}
+		return answer, err
 	}
-	defer f.Close()
-	return readAll(name, f)
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return answer, err
+		}
+		defer file.Close()
+		stdin = file
+	} else {
+		name = "standard input"
+	}
+	var err error
+	answer.Body, err = readAll(name, stdin)
+	return answer, err
 }
 
 // IsURL reports whether the name of an input is a URL.
@@ -79,60 +118,10 @@ func IsURL(name string) bool {
 // RobotsAddress returns the address to fetch for a URL: /robots.txt if the URL
 // has no path.
 func RobotsAddress(name string) string {
-	if u, err := url.Parse(name); err == nil && u.Path == "" && u.RawQuery == "" {
+	if u, err := url.Parse(name); err == nil && u.Host != "" && u.Path == "" && u.RawQuery == "" {
 		return u.JoinPath("/robots.txt").String()
 	}
 	return name
-}
-
-// readURL fetches a URL. If the status is not 200, it returns a *StatusError.
-func readURL(ctx context.Context, address string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not a valid URL", Shown(address))
-	}
-	req.Header.Set("User-Agent", origins.FetcherUserAgent)
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, &StatusError{Shown(address), resp.Status, resp.StatusCode}
-	}
-	return readAll(Shown(address), resp.Body)
-}
-
-// client connects to names below localhost without DNS, as browsers and curl do
-// (RFC 6761, section 6.3).
-var client = func() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	dial := transport.DialContext
-	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		if host, port, err := net.SplitHostPort(address); err == nil && strings.HasSuffix(strings.ToLower(host), ".localhost") {
-			address = net.JoinHostPort("localhost", port)
-		}
-		return dial(ctx, network, address)
-	}
-	return &http.Client{Transport: transport}
-}()
-
-// StatusError is the error for a response whose status is not 200.
-type StatusError struct {
-	address, status string
-	// Code is the status.
-	Code int
-}
-
-func (e *StatusError) Error() string { return fmt.Sprintf("%s answers %s", e.address, e.status) }
-
-// missing reports whether the status means that there is no such file (RFC
-// 9309, section 2.3.1.3). 429 does not: it means that the server limits
-// requests.
-func (e *StatusError) missing() bool {
-	return e.Code >= 400 && e.Code < 500 && e.Code != http.StatusTooManyRequests
 }
 
 // readAll reads at most MaxSize octets. It returns an error if there are more.
