@@ -133,8 +133,6 @@ func parseZone(s string) (*time.Location, error) {
 	switch {
 	case s == "":
 		return nil, nil
-	case s == "Local" || s == "local":
-		return time.Local, nil
 	case s[0] == '+' || s[0] == '-':
 		if t, err := time.Parse("-07:00", s); err == nil {
 			return t.Location(), nil

@@ -88,7 +88,7 @@ func (o *auditOptions) places(sites []selection.Site, i int) []string {
 		return []string{root}
 	}
 	for _, host := range slices.Concat([]string{o.config.Host}, o.hosts, s.Hosts) {
-		name := hostname(host)
+		name := routes.PlainHost(host)
 		if name == "" || routes.IsPattern(name) || slices.Index(selection.BestFor(sites, name), i) != 0 {
 			continue
 		}
@@ -100,9 +100,6 @@ func (o *auditOptions) places(sites []selection.Site, i int) []string {
 	}
 	return nil
 }
-
-// hostname returns a host without its port, in lower case.
-func hostname(host string) string { return judge.NewOrigin("", host, 0).Host }
 
 // warn adds a warning to the report.
 func warn(to *audit.Options, code, text string) {

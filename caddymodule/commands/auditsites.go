@@ -13,6 +13,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
@@ -140,7 +141,7 @@ func (o *auditOptions) auditSites(sites []selection.Site) (list []audit.Site) {
 // selects reports whether one of the sites serves a host of --host.
 func (o *auditOptions) selects(all []selection.Site, s *selection.Site) bool {
 	return slices.ContainsFunc(o.hosts, func(host string) bool {
-		best := selection.BestFor(all, hostname(host))
+		best := selection.BestFor(all, routes.PlainHost(host))
 		return len(best) > 0 && all[best[0]].Name() == s.Name()
 	})
 }

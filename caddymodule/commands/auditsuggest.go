@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -15,7 +16,7 @@ import (
 func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options, r *audit.Report) error {
 	in := &suggest.Input{Options: options, Report: r}
 	if o.config.Path != "" {
-		in.Hosts = words.Map(o.hosts, hostname)
+		in.Hosts = words.Map(o.hosts, routes.PlainHost)
 	}
 	return suggest.Add(cmd.Context(), in)
 }

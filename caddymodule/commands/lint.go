@@ -120,11 +120,11 @@ func (o *lintFlags) validate() error {
 
 // document reads a robots.txt and lints it.
 func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document, error) {
-	body, err := input.Read(cmd.Context(), name, cmd.InOrStdin())
-	if err != nil {
+	answer, err := input.Read(cmd.Context(), name, cmd.InOrStdin())
+	if err = cmp.Or(err, input.Missing(name, answer)); err != nil {
 		return nil, err
 	}
-	file := robots.Parse(body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(input.MaxSize))
+	file := robots.Parse(answer.Body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(input.MaxSize))
 	d := &report.Document{Name: input.Shown(name), File: file, Findings: lint.Lint(file, o.options(name)...)}
 	d.Findings = slices.DeleteFunc(d.Findings, func(f lint.Finding) bool {
 		hide := f.Severity == lint.Info && !o.info && o.failOn != "info" && !slices.Contains(o.selected, f.Code)

@@ -65,7 +65,7 @@ func (a *auditor) setWas(row *Row, v *Judged) {
 func (a *auditor) compare() *Against {
 	g := &Against{Differences: []*Row{}}
 	for _, s := range a.sites {
-		g.Sources = append(g.Sources, s.was.sources...)
+		g.Sources = append(g.Sources, s.lines[1].sources...)
 	}
 	more := make(map[*Crawler]int64) // refused requests of search engines, without those before
 	for _, row := range a.rows.sorted() {

@@ -102,7 +102,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	defer a.logs.Close()
 	err = a.eachRequest(ctx, func(v *Judged) {
 		a.reliability.count(v.entry)
-		v.decide(v.host.lines)
+		v.decide(v.host.site.lines)
 		a.count(v)
 	})
 	if err != nil {
@@ -123,13 +123,13 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	}
 	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, filter: newFilter(o.Hosts), strangers: newStrangers(), rows: make(rows), paths: cost.New()}
 	a.pacer.settle = a.settle
-	if a.sites, err = newSites(o.Sites); err != nil {
+	if a.sites, err = newSites(o.Sites, o.Against); err != nil {
 		return nil, err
 	}
 	if o.Decided {
 		a.decided = new(Decided)
 	}
-	a.hosts = newHosts(a.sites, o.Against)
+	a.hosts = newHosts(a.sites)
 	if o.Verify {
 		a.claims = &claims{origins: make(map[claimant]claimOrigin)}
 		if err := a.learnClaims(ctx); err != nil {

@@ -98,7 +98,7 @@ func (a *auditor) collect(l *logfile.Log) {
 		return
 	}
 	r, d := request(&l.Entry, h), new(judge.Decision)
-	h.site.now.unknown.Current.Check(&r, d)
+	h.site.lines[0].unknown.Current.Check(&r, d)
 	if a.claims.needsLookup(d) {
 		a.claims.add(h.site, &r, d.Agent.Crawler)
 	}

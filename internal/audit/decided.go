@@ -123,7 +123,7 @@ func Forbidden(ctx context.Context, o Options, name string, show func(*Request) 
 	defer stop(nil)
 	decisions := false
 	err = a.eachRequest(ctx, func(v *Judged) {
-		v.decide(v.host.lines)
+		v.decide(v.host.site.lines)
 		if !v.setLogged() && v.now().source != nil {
 			own := verdict.Of(&v.now().Decision)
 			v.logged = &own

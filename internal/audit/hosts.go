@@ -32,7 +32,6 @@ type Host struct {
 	origin judge.Origin
 	hash   uint64 // of its name
 	site   *site
-	lines  []*timeline // that in force, and with Options.Against that of Site.Was
 }
 
 // filter has the hosts whose requests count; empty: all.
@@ -54,10 +53,9 @@ func (f filter) selects(raw string) bool { return len(f) == 0 || f[judge.NewOrig
 
 // hosts counts requests by host.
 type hosts struct {
-	sites    []*site
-	compares bool             // the rules in force with Site.Was
-	named    map[string]*Host // by the normalized host
-	rest     *Host            // of hosts for which there was no room
+	sites []*site
+	named map[string]*Host // by the normalized host
+	rest  *Host            // of hosts for which there was no room
 }
 
 // Limits for hosts.
@@ -66,9 +64,9 @@ const (
 	topHosts = 100    // in the report
 )
 
-// newHosts returns hosts that belong to sites. compares is Options.Against.
-func newHosts(sites []*site, compares bool) *hosts {
-	h := &hosts{sites: sites, compares: compares, named: make(map[string]*Host)}
+// newHosts returns hosts that belong to sites.
+func newHosts(sites []*site) *hosts {
+	h := &hosts{sites: sites, named: make(map[string]*Host)}
 	h.rest = h.newHost(judge.Origin{})
 	h.rest.Name, h.rest.Rest = otherName, true
 	return h
@@ -77,11 +75,7 @@ func newHosts(sites []*site, compares bool) *hosts {
 // newHost returns the host of an origin.
 func (h *hosts) newHost(origin judge.Origin) *Host {
 	t := &Host{Name: origin.Host, origin: origin, hash: xxhash.Sum64String(origin.Host), site: siteOf(h.sites, origin.Host)}
-	t.lines = []*timeline{t.site.now}
-	if h.compares {
-		t.lines = append(t.lines, t.site.was)
-	}
-	t.Known = len(t.site.now.sources) > 0
+	t.Known = len(t.site.lines[0].sources) > 0
 	return t
 }
 
@@ -100,7 +94,7 @@ func (h *hosts) of(raw string) *Host {
 	default:
 		t = h.newHost(origin)
 		h.named[origin.Host] = t
-		for _, line := range t.lines {
+		for _, line := range t.site.lines {
 			line.addHost(origin.Host)
 		}
 	}
@@ -113,7 +107,7 @@ func (h *hosts) of(raw string) *Host {
 // only one with a robots.txt.
 func siteOf(sites []*site, host string) *site {
 	if host == "" {
-		known := slices.DeleteFunc(slices.Clone(sites), func(s *site) bool { return len(s.now.sources) == 0 })
+		known := slices.DeleteFunc(slices.Clone(sites), func(s *site) bool { return len(s.lines[0].sources) == 0 })
 		switch {
 		case len(sites) == 2:
 			return sites[0]
@@ -178,7 +172,7 @@ type Site struct {
 // site is a Site with its robots.txt files parsed.
 type site struct {
 	Site
-	now, was *timeline
+	lines []*timeline // that in force, and with Options.Against that of Site.Was
 }
 
 // addHost adds a host of the log to those of the robots.txt files.
@@ -200,17 +194,20 @@ type timeline struct {
 }
 
 // newSites parses the robots.txt files of sites. It adds one more site for hosts that
-// belong to none.
-func newSites(list []Site) (sites []*site, err error) {
+// belong to none. compares is Options.Against.
+func newSites(list []Site, compares bool) (sites []*site, err error) {
 	for _, given := range append(slices.Clone(list), Site{}) {
 		s := &site{Site: given}
-		s.now, err = newTimeline(&given, given.Robots)
-		if err != nil {
-			return nil, err
+		files := [][]Version{given.Robots}
+		if compares {
+			files = append(files, given.Was)
 		}
-		s.was, err = newTimeline(&given, given.Was)
-		if err != nil {
-			return nil, err
+		for _, versions := range files {
+			line, err := newTimeline(&given, versions)
+			if err != nil {
+				return nil, err
+			}
+			s.lines = append(s.lines, line)
 		}
 		sites = append(sites, s)
 	}

@@ -59,7 +59,7 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 	}
 	err = a.eachRequest(t.Context(), func(v *Judged) {
 		a.reliability.count(v.entry)
-		v.decide(v.host.lines)
+		v.decide(v.host.site.lines)
 		a.count(v)
 	})
 	if err != nil {

@@ -212,7 +212,7 @@ func (a *auditor) report() (*Report, error) {
 	a.people.report(r)
 	r.Addresses, r.Estimated = a.reliability.addresses.count()
 	for _, s := range a.sites {
-		r.Sources = append(r.Sources, s.now.sources...)
+		r.Sources = append(r.Sources, s.lines[0].sources...)
 	}
 	r.WouldHave.Known = len(r.Sources) > 0
 	r.Crawlers = a.crawlers.report()

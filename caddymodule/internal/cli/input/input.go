@@ -37,7 +37,7 @@ func Robots(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
 
 // Answer is Robots, but a status which means that there is no such file is not an error.
 func Answer(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
-	answer, err := read(ctx, name, stdin)
+	answer, err := Read(ctx, name, stdin)
 	if err != nil {
 		return answer, err
 	}
@@ -63,19 +63,10 @@ func Missing(name string, answer judge.Response) error {
 // The first 4 KiB are enough to find them.
 var unreadable = []string{"binary", "utf-16"}
 
-// Read reads a file, the robots.txt of a URL, or standard input, whatever is in it.
-func Read(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
-	answer, err := read(ctx, name, stdin)
-	if err == nil {
-		err = Missing(name, answer)
-	}
-	return answer.Body, err
-}
-
-// read reads an input. The status of the answer is 200, or one which means that there is no
-// such file (RFC 9309, section 2.3.1.3). 429 does not: it means that the server limits
-// requests.
-func read(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
+// Read reads a file, the robots.txt of a URL, or standard input, whatever is in it. The status
+// of the answer is 200, or one which means that there is no such file (RFC 9309, section
+// 2.3.1.3). 429 does not: it means that the server limits requests.
+func Read(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
 	answer := judge.Response{Status: http.StatusOK}
 	if IsURL(name) {
 		source, err := origins.URL(RobotsAddress(name))
