@@ -358,14 +358,12 @@ func percent(n, of int64) float64 { return 100 * float64(n) / float64(max(of, 1)
 
 // days returns a period in words.
 func days(from, to time.Time) string {
-	const day, full = "2 January", "2 January 2006"
+	const full = "2 January 2006"
 	switch {
 	case from.Format(full) == to.Format(full):
 		return from.Format(full)
 	case from.Year() == to.Year() && from.Month() == to.Month():
 		return fmt.Sprintf("%d–%s", from.Day(), to.Format(full))
-	case from.Year() == to.Year():
-		return from.Format(day) + "–" + to.Format(full)
 	}
 	return from.Format(full) + "–" + to.Format(full)
 }

@@ -22,7 +22,7 @@ import (
 )
 
 func checkCommand(m selection.Module) *cobra.Command {
-	o := checker{responses: make(map[string]judge.Response), said: make(map[string]bool), inForce: make(map[rulesKey]*judge.Rules)}
+	o := checker{answers: make(map[answerKey]judge.Response), said: make(map[string]bool)}
 	cmd := command.New("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
 		"[--client <address>] [--json] <url>...",
 		"Shows whether robots.txt allows a crawler to fetch URLs", command.Needs(1, "a URL, or a path"), o.check)
@@ -96,16 +96,15 @@ type checker struct {
 	json                   bool
 	rules                  judge.Settings
 
-	cmd       *cobra.Command
-	sites     []selection.Site          // of the configuration; nil without --config
-	responses map[string]judge.Response // robots.txt that were read, by file or URL
-	said      map[string]bool           // notes
-	inForce   map[rulesKey]*judge.Rules
+	cmd     *cobra.Command
+	sites   []selection.Site             // of the configuration; nil without --config
+	answers map[answerKey]judge.Response // robots.txt that were read
+	said    map[string]bool              // notes
 }
 
-// rulesKey identifies rules: the place of the handler in checker.sites, and the
-// robots.txt.
-type rulesKey struct {
+// answerKey identifies a robots.txt: by its file or URL, or by the place in checker.sites of the
+// handler that has its source.
+type answerKey struct {
 	handler int
 	robots  string
 }
@@ -251,43 +250,39 @@ const fromSource = ""
 
 // rulesOf returns the rules of a handler with the named robots.txt.
 func (c *checker) rulesOf(site *selection.Site, name string) (*judge.Rules, error) {
-	key := rulesKey{site.Index, name}
-	if c.inForce[key] == nil {
-		answer, err := c.read(site, name)
-		if err != nil {
-			return nil, err
-		}
-		if c.inForce[key], err = site.Rules.Rules(answer); err != nil {
-			return nil, err
-		}
+	answer, err := c.read(site, name)
+	if err != nil {
+		return nil, err
 	}
-	return c.inForce[key], nil
+	return site.Rules.Rules(answer)
 }
 
-// read reads a robots.txt, each file and URL once. If a site has none, everything is
+// read reads a robots.txt, each source, file and URL once. If a site has none, everything is
 // allowed.
 func (c *checker) read(site *selection.Site, name string) (judge.Response, error) {
+	key := answerKey{robots: name}
 	if name == fromSource {
-		answer, err := site.Source.Fetch(c.cmd.Context(), judge.Origin{})
-		if err != nil {
+		key.handler = site.Index
+	}
+	answer, known := c.answers[key]
+	if known {
+		return answer, nil
+	}
+	var err error
+	if name == fromSource {
+		if answer, err = site.Source.Fetch(c.cmd.Context(), judge.Origin{}); err != nil {
 			return answer, fmt.Errorf("reading the robots.txt of %s from %s: %w", site.Name(), site.SourceName, err)
 		}
-		return answer, nil
-	}
-	if answer, ok := c.responses[name]; ok {
-		return answer, nil
-	}
-	answer, err := input.Answer(c.cmd.Context(), name, c.cmd.InOrStdin())
-	if missing := input.Missing(name, answer); err == nil && missing != nil {
+	} else if answer, err = input.Answer(c.cmd.Context(), name, c.cmd.InOrStdin()); err != nil {
+		return answer, err
+	} else if missing := input.Missing(name, answer); missing != nil {
 		if c.robots != "" {
 			return answer, missing
 		}
 		command.Say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
 	}
-	if err == nil {
-		c.responses[name] = answer
-	}
-	return answer, err
+	c.answers[key] = answer
+	return answer, nil
 }
 
 // print prints the decision of a handler.

@@ -143,7 +143,7 @@ func (l Layout) table(out *bufio.Writer, rows [][]string) {
 		}
 		text := l.Indent + strings.TrimRight(strings.Join(cells, "  "), " ")
 		if n == 0 && l.FaintHeads {
-			text = l.Paint.Faint(text)
+			text = l.Paint.in(faint, text)
 		}
 		fmt.Fprintln(out, text)
 	}
@@ -155,9 +155,9 @@ func (l Layout) cell(c *column, text string, isHead bool) string {
 	switch {
 	case !c.alarm || isHead || text == "-":
 	case text == "0":
-		text = l.Paint.Good(text)
+		text = l.Paint.in(green, text)
 	default:
-		text = l.Paint.Bad(text)
+		text = l.Paint.in(red, text)
 	}
 	if c.right {
 		return pad + text
@@ -188,12 +188,3 @@ func (p Paint) in(s style, text string) string {
 	}
 	return string(s) + text + endOfStyle
 }
-
-// Good colours text about a normal state.
-func (p Paint) Good(text string) string { return p.in(green, text) }
-
-// Bad colours text about a problem.
-func (p Paint) Bad(text string) string { return p.in(red, text) }
-
-// Faint makes text faint.
-func (p Paint) Faint(text string) string { return p.in(faint, text) }
