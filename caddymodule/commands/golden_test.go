@@ -80,6 +80,13 @@ func TestCommandsPrint(t *testing.T) {
 		{"lint-folder", 1, "lint .", ""},
 		{"lint-unknown-dialect", 1, "lint --dialect 2024 clean.txt", ""},
 
+		{"identify", 0, "identify GPTBot/1.2 AcmeBot/1.0 SiteSweeper/2.0 Stripe/1.0 curl/8.5.0 AdsBot-Google Googlebot/2.1;bingbot/2.0 Firefox/140.0", ""},
+		{"identify-http-clients", 0, "identify --http-clients curl/8.5.0", ""},
+		{"identify-strict", 0, "identify --strict AdsBot-Google", ""},
+		{"identify-robots", 0, "identify --robots ../site/robots.txt MJ12bot curl/8.5.0", ""},
+		{"identify-robots-stdin", 0, "identify --robots - Thing9/1.0", "User-agent: Thing9\nDisallow: /\n"},
+		{"identify-registry", 0, "identify --registry ../crawlers.jsonl LibHarvest/1.0", ""},
+		{"identify-json", 0, "identify --json GPTBot/1.2 Firefox/140.0 curl/8.5.0", ""},
 		{"identify-config", 0, "identify --config crawlers.caddyfile our-indexer/1.0 curl/8.5.0", ""},
 		{"identify-config-strict", 1, "identify --config crawlers.caddyfile --strict our-indexer/1.0", ""},
 
