@@ -181,6 +181,23 @@ func TestFailedReadChangesNothing(t *testing.T) {
 	}
 }
 
+// A first read that fails, as before the network is up, is soon tried again.
+func TestFirstReadFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture("7")
+		f.status = 0
+		f.run(3 * time.Second)
+		if n := len(f.results); n != 3 || f.Failures() != n {
+			t.Errorf("%d reads, %d failures, want retries after 1 and 2 seconds", n, f.Failures())
+		}
+		f.status = 200
+		f.run(4 * time.Second)
+		if f.Copy() == nil || f.Copy().Value != 7 {
+			t.Errorf("%+v after the network is up", f.Copy())
+		}
+	})
+}
+
 func TestRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture("7", "ETag", `"a"`)

@@ -21,7 +21,9 @@ const (
 	RefreshInterval = 6 * time.Hour
 	storeRetry      = 10 * time.Minute // for a copy that could not be stored
 	refreshJitter   = 30 * time.Minute // a random part of it is subtracted from RefreshInterval
-	firstRetry      = time.Minute      // the delay after a failed read; it doubles with each further failure, up to RefreshInterval
+	// The delay after a failed read, with a copy and while there is none: then the network may not
+	// be up yet. It doubles with each further failure, up to RefreshInterval.
+	firstRetry, firstRetryWithout = time.Minute, time.Second
 )
 
 // Source is a document that is read regularly. If a read fails, the last good copy
@@ -104,12 +106,15 @@ func (s *Source[T]) Run(ctx context.Context, r *Reader, fetched func(changed boo
 // untilNextRead returns the delay until the next read. It is random within limits,
 // so that the servers of a fleet do not all read at once.
 func (s *Source[T]) untilNextRead(now time.Time) time.Duration {
-	if n := s.failures.Load(); n > 0 {
-		wait := min(firstRetry<<min(n-1, 16), RefreshInterval)
-		return wait - rand.N(wait/4)
-	}
-	c := s.current.Load()
+	n, c, first := s.failures.Load(), s.current.Load(), firstRetry
 	if c == nil {
+		first = firstRetryWithout
+	}
+	switch {
+	case n > 0:
+		wait := min(first<<min(n-1, 16), RefreshInterval)
+		return wait - rand.N(wait/4)
+	case c == nil:
 		return 0
 	}
 	wait := max(0, RefreshInterval-now.Sub(c.Read()).Abs()-rand.N(refreshJitter))
