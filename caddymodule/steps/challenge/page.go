@@ -126,11 +126,9 @@ func (a *Arrival) newPage(header http.Header) []byte {
 			page["StyleSheet"] += fmt.Sprintf(script, page["Nonce"], page["Reference"], a.text(a.page.as(openToken)))
 		}
 	}
-	_, query, hasQuery := strings.Cut(escaped(a.Request.Target), "?") // without a path, the browser keeps that of the page
-	if hasQuery {
-		query = "?" + query
-	}
-	page["Button"] = fmt.Sprintf(button, html.EscapeString(withToken(query, a.text(a.page.as(buttonToken)))), page["ButtonText"])
+	action := withToken(redirectTarget(a.Request.Target), a.text(a.page.as(buttonToken)))
+	action = action[strings.IndexByte(action, '?'):] // without a path, the browser keeps that of the page
+	page["Button"] = fmt.Sprintf(button, html.EscapeString(action), page["ButtonText"])
 	header["Content-Security-Policy"] = []string{fmt.Sprintf(policy, page["Nonce"])}
 	body := bytes.NewBuffer(make([]byte, 0, 4096+len(page["Button"])))
 	_ = a.check.page.Execute(body, page) // NewPage has executed it

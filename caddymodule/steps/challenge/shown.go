@@ -3,7 +3,6 @@ package challenge
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"strconv"
 	"time"
 
@@ -17,17 +16,17 @@ import (
 var stormed = statusapi.NewAccident("strangers", "Many addresses request pages of `challenge`, or others, and nothing else. "+
 	"It ends when they have been few for five minutes. With `challenge`, it is a note.")
 
-// held yields the storms that are held now, with the accident of each.
-func (c *Check) held() iter.Seq2[*Storm, step.Problem] {
-	return func(yield func(*Storm, step.Problem) bool) {
-		for s := range c.Storms {
-			since := time.Unix(int64(s.since.Load()), 0)
-			p := step.Problem{Severity: statusapi.Severe, Kind: stormed, Crawler: "all", Sites: []string{s.site()}, Since: &since}
-			if s.IsOn(uint32(clock.Now().Unix()), nil) && !yield(s, p) {
-				return
-			}
+// accidents returns those of the storms that are held now. say says what becomes of one.
+func (c *Check) accidents(say func(*Storm, *step.Problem)) (list []step.Problem) {
+	for s := range c.Storms {
+		since := time.Unix(int64(s.since.Load()), 0)
+		p := step.Problem{Severity: statusapi.Severe, Kind: stormed, Crawler: "all", Sites: []string{s.site()}, Since: &since}
+		if s.IsOn(uint32(clock.Now().Unix()), nil) {
+			say(s, &p)
+			list = append(list, p)
 		}
 	}
+	return list
 }
 
 // site returns the site of a storm, as problems have it.
@@ -40,15 +39,12 @@ func (s *Storm) String() string { return cmp.Or(s.Host, "this server") }
 const enforceAdvice = "To hold them, take `mode monitor` out of the block `robots`: the check then begins at once."
 
 // Problems implements step.Feature.
-func (c *Challenge) Problems(monitored bool) (list []step.Problem) {
-	for s, p := range c.held() {
-		list = append(list, c.stormed(s, p, monitored))
-	}
-	return append(list, c.faults()...)
+func (c *Challenge) Problems(monitored bool) []step.Problem {
+	return append(c.accidents(func(s *Storm, p *step.Problem) { c.describe(s, p, monitored) }), c.faults()...)
 }
 
-// stormed says what becomes of a storm, in its accident.
-func (c *Challenge) stormed(s *Storm, p step.Problem, monitored bool) step.Problem {
+// describe says what becomes of a storm, in its accident.
+func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	asked, passed := int(s.asked.Load()), int(s.passed.Load())
 	who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.name,
 		p.Since.UTC().Format("2 January 15:04 UTC"))
@@ -70,7 +66,6 @@ func (c *Challenge) stormed(s *Storm, p step.Problem, monitored bool) step.Probl
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
 		p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)
 	}
-	return p
 }
 
 // View implements step.Feature: the accident of a storm has all that is to be seen.

@@ -106,8 +106,8 @@ func (s *Storm) stormed() (patterns []string) {
 }
 
 // Problems implements step.Feature.
-func (s *Storms) Problems(monitored bool) (list []step.Problem) {
-	for storm, p := range s.check.held() {
+func (s *Storms) Problems(monitored bool) []step.Problem {
+	return s.check.accidents(func(storm *Storm, p *step.Problem) {
 		paths := strings.Join(storm.stormed(), " ")
 		p.Now, p.AmongPeople = int(storm.lone.Load())*watchedShare/int(watchedWindow/time.Minute), true
 		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else", p.Now, storm, paths)
@@ -119,9 +119,7 @@ func (s *Storms) Problems(monitored bool) (list []step.Problem) {
 		p.Actions = []statusapi.Action{{
 			What: "Let browsers show once that they are browsers, without a click", Text: "challenge " + paths, Where: statusapi.Caddyfile,
 		}}
-		list = append(list, p)
-	}
-	return list
+	})
 }
 
 // Interface guards
