@@ -2,9 +2,7 @@ package challenge
 
 import (
 	"crypto/rand"
-	"html"
 	"net/http"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,9 +15,7 @@ func TestWhoGetsTheStyleSheetsCookie(t *testing.T) {
 	s := newSite(t, nil)
 	s.storm(40*time.Second, 20)
 	const addr = "192.0.2.1"
-	sheet := func() string {
-		return regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(s.serve("GET", "/blame/a", addr).Body.String())[1]
-	}
+	sheet := func() string { return find(sheetForm, s.serve("GET", "/blame/a", addr).Body.String()) }
 	for _, tt := range []struct {
 		dest, site string
 		want       bool
@@ -58,7 +54,7 @@ func TestLatePress(t *testing.T) {
 	s := newSite(t, nil)
 	s.storm(40*time.Second, 20)
 	page := s.serve("GET", "/blame/a?x=1", "192.0.2.1").Body.String()
-	target := "/blame/a" + html.UnescapeString(regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)[1])
+	target := "/blame/a" + find(buttonForm, page)
 	press := func(addr string, fields ...string) (status int, location string) {
 		w := s.serve("POST", target, addr, fields...)
 		return w.Code, w.Header().Get("Location")
@@ -81,11 +77,10 @@ func TestEachRequestFromAnotherNetwork(t *testing.T) {
 	s := newSite(t, nil)
 	s.storm(40*time.Second, 20)
 	page := s.serve("GET", "/blame/a", "192.0.2.1").Body.String()
-	sheet := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page)[1]
-	if w := s.serve("GET", "/blame/a"+sheet, "198.51.100.1"); len(w.Result().Cookies()) > 0 {
+	if w := s.serve("GET", "/blame/a"+find(sheetForm, page), "198.51.100.1"); len(w.Result().Cookies()) > 0 {
 		t.Error("a pass for another network")
 	}
-	next := regexp.MustCompile(`"(caddy-robots-pass=[^"]*)"`).FindStringSubmatch(page)[1]
+	next := find(openForm, page)
 	w := s.serve("GET", "/blame/a?"+next, "203.0.113.1")
 	if body := w.Body.String(); w.Code != http.StatusTooManyRequests || strings.Contains(body, "<script") ||
 		strings.Contains(body, "refresh") {

@@ -29,6 +29,26 @@ func (s *site) serve(method, target, addr string, fields ...string) *httptest.Re
 	return w
 }
 
+// What pages of the check have: the style sheet's URL, the parameter that the script opens, and the
+// URL of the button.
+var (
+	sheetForm  = regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`)
+	openForm   = regexp.MustCompile(`"(caddy-robots-pass=[^"]*)"`)
+	buttonForm = regexp.MustCompile(`action="([^"]*)"`)
+)
+
+// find returns what a page has; "" if it has not.
+func find(form *regexp.Regexp, page string) string {
+	m := form.FindStringSubmatch(page)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
+
+// forStyle are the fields of a request for the style sheet.
+var forStyle = []string{"Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin"}
+
 // tab is that of a browser with and without its abilities.
 type tab struct {
 	*site
@@ -87,9 +107,9 @@ func (b *tab) visit(target string) (shown, body string) {
 			return target, w.Body.String()
 		}
 		page := w.Body.String()
-		if m := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page); m != nil && b.styles {
-			css, _, _ := strings.Cut(target, "?")
-			if w := b.get("GET", css+m[1], "Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin"); w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/css") {
+		path, _, _ := strings.Cut(target, "?")
+		if sheet := find(sheetForm, page); sheet != "" && b.styles {
+			if w := b.get("GET", path+sheet, forStyle...); w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/css") {
 				b.t.Fatalf("the style sheet: %d, %v", w.Code, w.Header())
 			}
 		}
@@ -97,17 +117,16 @@ func (b *tab) visit(target string) (shown, body string) {
 		if strings.Contains(target, "?") {
 			separator = "&"
 		}
-		if m := regexp.MustCompile(`"(caddy-robots-pass=[^"]*)"`).FindStringSubmatch(page); m != nil && b.script {
-			target += separator + m[1]
+		if next := find(openForm, page); next != "" && b.script {
+			target += separator + next
 			continue
 		}
-		path, _, _ := strings.Cut(target, "?")
-		m := regexp.MustCompile(`action="([^"]*)"`).FindStringSubmatch(page)
-		if m == nil {
+		button := find(buttonForm, page)
+		if button == "" {
 			b.t.Fatalf("no button: %d\n%s", w.Code, page)
 		}
 		b.clicks++
-		target, fragment, method = path+html.UnescapeString(m[1]), "", "POST"
+		target, fragment, method = path+button, "", "POST"
 	}
 	b.t.Fatalf("a loop at %s", target)
 	return "", ""
@@ -183,7 +202,7 @@ func TestCookieAndParameterAreRemoved(t *testing.T) {
 			t.Errorf("POST %s: %d %s", target, w.Code, w.Body)
 		}
 	}
-	if w := s.serve("GET", "/a?caddy-robots-pass=x", "192.0.2.1", "Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin"); w.Code != 200 || w.Body.Len() != 0 || len(w.Result().Cookies()) > 0 {
+	if w := s.serve("GET", "/a?caddy-robots-pass=x", "192.0.2.1", forStyle...); w.Code != 200 || w.Body.Len() != 0 || len(w.Result().Cookies()) > 0 {
 		t.Errorf("a style sheet with a broken token: %d %v %s", w.Code, w.Header(), w.Body)
 	}
 }
@@ -305,9 +324,7 @@ func TestForeignPasses(t *testing.T) {
 func (s *site) fetchStyle(addr string) {
 	s.t.Helper()
 	page := s.serve("GET", "/blame/a", addr).Body.String()
-	if m := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page); m != nil {
-		s.serve("GET", "/blame/a"+m[1], addr, "Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin")
-	}
+	s.serve("GET", "/blame/a"+find(sheetForm, page), addr, forStyle...)
 }
 
 // waiting returns how many addresses the operator hears of that did not come back.
@@ -347,8 +364,7 @@ func TestStyleSheetAtAnotherServer(t *testing.T) {
 	first.storm(40*time.Second, 20)
 	second.now = first.now
 	page := first.serve("GET", "/blame/a", "192.0.2.1").Body.String()
-	m := regexp.MustCompile(`<link rel="stylesheet" href="([^"]*)">`).FindStringSubmatch(page)
-	if w := second.serve("GET", "/blame/a"+m[1], "192.0.2.1", "Sec-Fetch-Dest", "style", "Sec-Fetch-Site", "same-origin"); len(w.Result().Cookies()) != 1 {
+	if w := second.serve("GET", "/blame/a"+find(sheetForm, page), "192.0.2.1", forStyle...); len(w.Result().Cookies()) != 1 {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 }

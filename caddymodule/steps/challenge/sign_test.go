@@ -180,7 +180,7 @@ func TestWhoIsMarked(t *testing.T) {
 	}
 	s.check.Switch("example.com", true)
 	s.now = s.now.Add(24 * time.Hour)
-	if !s.isAsked("192.0.2.7") {
+	if !s.isAsked("192.0.2.7") || !s.isAsked("192.0.2.7", "Accept", "image/*") {
 		t.Error("not asked after 24 hours")
 	}
 	s.now = s.now.Add(time.Second)
@@ -211,19 +211,6 @@ func TestPressFrees(t *testing.T) {
 	s.ask("GET", "/robots.txt", "192.0.2.7")
 	if !s.isAsked("192.0.2.7", "Cookie", cookie) {
 		t.Error("a pass that the style sheet gave frees")
-	}
-}
-
-// While a client is marked, all its requests for these paths are asked.
-func TestFilesOfMarkedClients(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, nil)
-	s.ask("GET", "/robots.txt", "192.0.2.7")
-	if _, v, _ := s.ask("GET", "/blame/a.png", "192.0.2.7", opened...); v != Go {
-		t.Errorf("another client at the address: %v", v)
-	}
-	if _, v, _ := s.ask("GET", "/blame/a.png", "192.0.2.7", "Accept", "image/*"); v != Stranger {
-		t.Errorf("%v", v)
 	}
 }
 

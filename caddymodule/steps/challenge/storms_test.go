@@ -2,6 +2,7 @@ package challenge
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +68,29 @@ func TestWatch(t *testing.T) {
 			}
 			if patterns := storm.stormed(); tt.want && !slices.Equal(patterns, []string{"/w/index.php?*diff="}) {
 				t.Errorf("%s: %s", name, patterns)
+			}
+		}
+	}
+}
+
+// A file that a page embeds takes the page back from the check, and from what is watched beside it.
+func TestCheckAndWatchCountApart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(c *Config) { c.paths = pathsOf(t, "/*") })
+	watch := New(s.memory, Config{name: "storms", over: 60, window: time.Minute, paths: pathsOf(t, "/*")}, handlerKey)
+	for _, target := range []string{"/a", "/a.css"} {
+		x := s.request("GET", target, "192.0.2.1")
+		s.check.decide(x)
+		watch.watch(x)
+		watch.Respond(x, httptest.NewRecorder())
+		s.answer(x, backend{})
+		watch.slot.Of(x).media = s.check.slot.Of(x).media
+		watch.End(x)
+	}
+	for _, c := range []*Check{s.check, watch} {
+		for storm := range c.Storms {
+			if all, lone := storm.sum(uint32(s.now.Unix()), 0); lone != 0 {
+				t.Errorf("%s: %d of %d pages are lone", c.name, lone, all)
 			}
 		}
 	}
