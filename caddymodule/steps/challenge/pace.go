@@ -110,7 +110,7 @@ func (a *Arrival) paceStranger() Verdict {
 		return Go
 	}
 	a.counted = counted{} // it counts as the page that it replaces
-	return a.ask(isSigned || own != nil)
+	return a.ask(isSigned || a.memory != nil)
 }
 
 // ask makes the page the answer. alone says that it has the button alone.
