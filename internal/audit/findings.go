@@ -99,12 +99,7 @@ const proposedRate = 30
 // worstHalfHour says which crawler sent most requests in half an hour.
 func (r *Report) worstHalfHour() Finding {
 	f := Finding{Code: "worst_half_hour"}
-	var who *Crawler
-	for _, c := range r.Crawlers {
-		if !c.Rest && c.class != crawler.Probe && c.WorstHalfHour > 0 && (who == nil || c.WorstHalfHour > who.WorstHalfHour) {
-			who = c
-		}
-	}
+	who := r.most(func(c *Crawler) float64 { return float64(c.WorstHalfHour) })
 	switch {
 	case who == nil:
 		f.Text = "The worst half hour is not known: the log has no times of crawlers' requests."

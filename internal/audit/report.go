@@ -295,19 +295,25 @@ func (c *Crawler) MayBeOwn() bool {
 	return !c.Rest && c.Requests >= 10 && c.Addresses <= 2
 }
 
-// dearest returns the robot that costs most, if that is a tenth of everything, and 100
-// requests; else nil. Health checks and monitors are the operator's own.
-func (r *Report) dearest() *Crawler {
-	var dearest *Crawler
+// most returns the robot with the largest figure; nil if all are 0. Health checks and monitors
+// are the operator's own.
+func (r *Report) most(figure func(*Crawler) float64) (most *Crawler) {
 	for _, c := range r.Crawlers {
-		if !c.Rest && c.class != crawler.Probe && (dearest == nil || c.Share(r.Costs.All) > dearest.Share(r.Costs.All)) {
-			dearest = c
+		if n := figure(c); !c.Rest && c.class != crawler.Probe && n > 0 && (most == nil || n > figure(most)) {
+			most = c
 		}
 	}
-	if dearest == nil || dearest.Requests < blamed || dearest.Share(r.Costs.All) < dear {
-		return nil
+	return most
+}
+
+// dearest returns the robot that costs most, if that is a tenth of everything, and 100
+// requests; else nil.
+func (r *Report) dearest() *Crawler {
+	share := func(c *Crawler) float64 { return c.Share(r.Costs.All) }
+	if c := r.most(share); c != nil && c.Requests >= blamed && share(c) >= dear {
+		return c
 	}
-	return dearest
+	return nil
 }
 
 // dearestPath returns the path that costs most, under the same conditions.

@@ -4,6 +4,7 @@ package mask
 
 import (
 	"net/netip"
+	"regexp"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/visible"
@@ -32,26 +33,16 @@ func (m Masker) Client(s string) string {
 // MaxShown is the largest length of a target or User-Agent in the report, in octets.
 const MaxShown = 500
 
+// parameter is a parameter of a query: its name with =, if it has one, and its value.
+var parameter = regexp.MustCompile(`([^&;=]*=)[^&;]*|[^&;=]+`)
+
 // Target masks the values of a query, and shortens the target.
 func (m Masker) Target(s string) string {
-	path, query, ok := strings.Cut(s, "?")
-	if !ok || m.Full {
-		return Shortened(s)
+	path, query, hasQuery := strings.Cut(s[:min(len(s), 4*MaxShown)], "?")
+	if hasQuery && !m.Full {
+		s = path + "?" + parameter.ReplaceAllString(query, "${1}"+Hidden)
 	}
-	var values []string
-	for _, part := range strings.FieldsFunc(query, func(r rune) bool { return r == '&' || r == ';' }) {
-		name, _, ok := strings.Cut(part, "=")
-		if ok {
-			name += "="
-		} else { // a value without a name
-			name = ""
-		}
-		values = append(values, name+Hidden)
-	}
-	if len(values) > 0 {
-		path += "?" + strings.Join(values, "&")
-	}
-	return Shortened(path)
+	return Shortened(s)
 }
 
 // Shortened returns a copy of at most MaxShown octets.
