@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
@@ -92,11 +94,13 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(o.addSites(cmd, &options), o.checkSite(&options)); err != nil {
 		return err
 	}
-	done, err := o.addVerification(&options)
-	if err != nil {
-		return err
+	if o.verify {
+		verifier := verify.New(verify.Config{Lists: true, DNS: true, Resolver: net.DefaultResolver})
+		defer verifier.Close()
+		if err := o.addVerification(verifier, &options); err != nil {
+			return err
+		}
 	}
-	defer done()
 	if o.requests != "" {
 		return o.printForbidden(cmd, options)
 	}

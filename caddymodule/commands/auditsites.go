@@ -3,7 +3,6 @@ package commands
 import (
 	"cmp"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -35,19 +34,15 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err := o.config.Validate(cmd); err != nil {
 		return err
 	}
+	if o.rules.Dialect, err = command.ParseDialect(o.dialect); err != nil {
+		return err
+	}
+	to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
 	switch {
-	case o.config.Path == "" && len(o.robots) == 0 && o.decided: // the decisions are in the log
-		to.Sites = []audit.Site{{Rules: o.rules}}
 	case o.config.Path != "":
 		err = o.addConfigured(cmd, to, given)
-	default:
-		if o.rules.Dialect, err = command.ParseDialect(o.dialect); err != nil {
-			return err
-		}
-		to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
-		if len(o.robots) == 0 && len(o.hosts) > 0 {
-			o.addRobots(cmd, to, []selection.Site{{}})
-		}
+	case len(o.robots) == 0 && len(o.hosts) > 0 && !o.decided: // else the decisions are in the log
+		o.addRobots(cmd, to, []selection.Site{{}})
 	}
 	to.Against = len(o.against) > 0
 	for i := range to.Sites {
@@ -212,25 +207,19 @@ func (o *auditOptions) date(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// addVerification turns on the verification of crawlers. The returned function
-// stops it.
-func (o *auditOptions) addVerification(to *audit.Options) (done func(), err error) {
-	if !o.verify {
-		return func() {}, nil
-	}
-	verifier := verify.New(verify.Config{Lists: true, DNS: true, Resolver: net.DefaultResolver})
+// addVerification turns on the verification of crawlers.
+func (o *auditOptions) addVerification(verifier *verify.Verifier, to *audit.Options) (err error) {
 	checkers := map[*crawler.Registry]*verify.Checker{}
 	for i := range to.Sites {
 		rules := &to.Sites[i].Rules
 		rules.Registry = cmp.Or(rules.Registry, crawler.Builtin())
 		if checkers[rules.Registry] == nil {
 			if checkers[rules.Registry], err = verifier.Bind(rules.Registry); err != nil {
-				verifier.Close()
-				return nil, err
+				return err
 			}
 		}
 		ignore := rules.Verification != nil && rules.Verification.IgnoreImpostors
 		rules.Verification = &judge.Verification{Checker: checkers[rules.Registry], IgnoreImpostors: ignore}
 	}
-	return verifier.Close, nil
+	return nil
 }

@@ -89,7 +89,7 @@ type distinct struct {
 	sketch *hyperloglog.Sketch // nil without hashes
 }
 
-// exactHashes is the largest number that counts as exact.
+// exactHashes is the largest number that is exact.
 const exactHashes = 64
 
 func (d *distinct) add(hash uint64) {
@@ -112,12 +112,12 @@ func (d *distinct) merge(other *distinct) {
 	}
 }
 
-// count returns the number, and whether it is an estimate.
-func (d *distinct) count() (n int64, estimate bool) {
-	if d.sketch != nil {
-		n = int64(d.sketch.Estimate())
+// count returns the number.
+func (d *distinct) count() int64 {
+	if d.sketch == nil {
+		return 0
 	}
-	return n, n > exactHashes
+	return int64(d.sketch.Estimate())
 }
 
 // Period is the time from the first to the last of several requests. Both fields are nil if

@@ -207,7 +207,7 @@ func (c *crawlers) report() []*Crawler {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name), cmp.Compare(a.class, b.class))
 	})
 	for _, t := range list {
-		t.Addresses, _ = t.addresses.count()
+		t.Addresses = t.addresses.count()
 		t.Answers, t.WorstHalfHour = t.answers.top(maxNames), t.worst.requests
 	}
 	return list

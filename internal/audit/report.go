@@ -210,7 +210,8 @@ func (a *auditor) report() (*Report, error) {
 	r.Verified = slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
 	a.inputs.report(r)
 	a.people.report(r)
-	r.Addresses, r.Estimated = a.reliability.addresses.count()
+	r.Addresses = a.reliability.addresses.count()
+	r.Estimated = r.Addresses > exactHashes
 	for _, s := range a.sites {
 		r.Sources = append(r.Sources, s.lines[0].sources...)
 	}

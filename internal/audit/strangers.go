@@ -393,8 +393,8 @@ func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm
 	for i := range storms {
 		s := &storms[i]
 		s.end(&watches[i])
-		s.Addresses, _ = s.addresses.count()
-		s.Others, _ = s.others.count()
+		s.Addresses = s.addresses.count()
+		s.Others = s.others.count()
 	}
 	return storms, err
 }

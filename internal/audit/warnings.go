@@ -68,7 +68,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 
 func (a *auditor) warnOfAddresses(warn warner) {
 	t, requests := &a.reliability, a.inputs.requests
-	addresses, _ := t.addresses.count()
+	addresses := t.addresses.count()
 	nearlyAll := func(n int64) bool { return n*10 >= requests*9 }
 	few := t.few(requests)
 	warn(few, "few_addresses",
@@ -86,7 +86,7 @@ func (a *auditor) warnOfAddresses(warn warner) {
 
 // few reports whether the addresses seem to be those of a proxy.
 func (t *reliability) few(requests int64) bool {
-	n, _ := t.addresses.count()
+	n := t.addresses.count()
 	return requests >= 200 && (n <= 3 || requests/max(n, 1) >= 2000)
 }
 
