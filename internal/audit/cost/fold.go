@@ -21,8 +21,8 @@ type names map[string]Sum
 // fold folds the segments below n that vary, from the begin of the paths to their ends:
 // those that are alike, and those that cost too little for a row of their own.
 func (r *rows) fold(n *node) {
-	for _, below := range []func(*node) names{(*node).below, (*node).belowThat} {
-		n.fold(func(all []*node) []*node { return r.alike(all, below) })
+	for depth := range 2 {
+		n.fold(func(all []*node) []*node { return r.alike(all, depth) })
 	}
 	n.fold(r.rare)
 	for _, c := range n.children {
@@ -30,23 +30,18 @@ func (r *rows) fold(n *node) {
 	}
 }
 
-// below returns the names of the children of n, but for *.
-func (n *node) below() names {
+// below returns the names of the children of n, but for *, or of those of its children at a
+// depth.
+func (n *node) below(depth int) names {
 	list := make(names)
 	for name, c := range n.children {
-		if name != varying {
-			list[name] = c.whole
+		if depth == 0 && name != varying {
+			list.add(name, c.whole)
 		}
-	}
-	return list
-}
-
-// belowThat returns the names of the grandchildren of n, but for *.
-func (n *node) belowThat() names {
-	list := make(names)
-	for _, c := range n.children {
-		for name, sum := range c.below() {
-			list.add(name, sum)
+		if depth > 0 {
+			for name, sum := range c.below(depth - 1) {
+				list.add(name, sum)
+			}
 		}
 	}
 	return list
@@ -55,23 +50,16 @@ func (n *node) belowThat() names {
 // rare returns those of several nodes that cost too little for a row of their own, and those
 // that cost the same if they cost too little for so many rows.
 func (r *rows) rare(all []*node) []*node {
-	rare, few := make(names), make(names)
+	few, least := make(names), r.least
 	for _, c := range all {
-		switch share := c.whole.Share(r.whole); {
-		case isQuery(c.name):
-		case share < r.least:
-			rare.add(c.name, c.whole)
-		case share < fewRows*r.least:
+		if share := c.whole.Share(r.whole); !isQuery(c.name) && share >= least && share < fewRows*least {
 			few.add(c.name, c.whole)
 		}
 	}
 	if variance, _ := spread(few); len(few) >= fewRows && variance == 0 {
-		maps.Copy(rare, few)
+		least *= fewRows
 	}
-	return slices.DeleteFunc(all, func(c *node) bool {
-		_, is := rare[c.name]
-		return !is
-	})
+	return slices.DeleteFunc(all, func(c *node) bool { return isQuery(c.name) || c.whole.Share(r.whole) >= least })
 }
 
 // add adds a cost to that of a name.
@@ -80,13 +68,13 @@ func (l names) add(name string, s Sum) {
 	l[name] = s
 }
 
-// alike returns those of several nodes that have the same names below them, and that say
+// alike returns those of several nodes that have the same names at a depth below them, and that say
 // less about the costs than these names do: the users of a forge, whose blame pages cost
 // more than others, but not the kinds of pages of one repository.
-func (r *rows) alike(all []*node, below func(*node) names) []*node {
+func (r *rows) alike(all []*node, depth int) []*node {
 	times, has := make(map[string]int), make(map[*node]names)
 	for _, c := range all {
-		has[c] = below(c)
+		has[c] = c.below(depth)
 		for name := range has[c] {
 			times[name]++
 		}
