@@ -121,7 +121,8 @@ func (o *lintFlags) validate() error {
 // document reads a robots.txt and lints it.
 func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document, error) {
 	answer, err := input.Read(cmd.Context(), name, cmd.InOrStdin())
-	if err = cmp.Or(err, input.Missing(name, answer)); err != nil {
+	err = cmp.Or(err, input.Missing(name, answer))
+	if err != nil {
 		return nil, err
 	}
 	file := robots.Parse(answer.Body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(input.MaxSize))

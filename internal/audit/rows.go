@@ -69,7 +69,8 @@ func (r rows) count(key rowKey, rest func(rowKey) rowKey, v *Judged) *Row {
 	}
 	if row == nil {
 		row = &Row{rowKey: key, Host: key.host.Name, First: v.stamp()}
-		if row.Decision = verdict.Of(&v.now().Decision); key.isLogged() {
+		row.Decision = verdict.Of(&v.now().Decision)
+		if key.isLogged() {
 			row.Decision = key.logged.Value()
 		}
 		row.Crawler = strings.Clone(row.Crawler)

@@ -257,8 +257,7 @@ func (c *checker) rulesOf(site *selection.Site, name string) (*judge.Rules, erro
 	return site.Rules.Rules(answer)
 }
 
-// read reads a robots.txt, each source, file and URL once. If a site has none, everything is
-// allowed.
+// read reads a robots.txt, each source, file and URL once.
 func (c *checker) read(site *selection.Site, name string) (judge.Response, error) {
 	key := answerKey{robots: name}
 	if name == fromSource {
@@ -268,20 +267,33 @@ func (c *checker) read(site *selection.Site, name string) (judge.Response, error
 	if known {
 		return answer, nil
 	}
-	var err error
+	answer, err := c.fetch(site, name)
+	if err == nil {
+		c.answers[key] = answer
+	}
+	return answer, err
+}
+
+// fetch reads a robots.txt. If a site has none, everything is allowed.
+func (c *checker) fetch(site *selection.Site, name string) (judge.Response, error) {
 	if name == fromSource {
-		if answer, err = site.Source.Fetch(c.cmd.Context(), judge.Origin{}); err != nil {
+		answer, err := site.Source.Fetch(c.cmd.Context(), judge.Origin{})
+		if err != nil {
 			return answer, fmt.Errorf("reading the robots.txt of %s from %s: %w", site.Name(), site.SourceName, err)
 		}
-	} else if answer, err = input.Answer(c.cmd.Context(), name, c.cmd.InOrStdin()); err != nil {
+		return answer, nil
+	}
+	answer, err := input.Answer(c.cmd.Context(), name, c.cmd.InOrStdin())
+	if err != nil {
 		return answer, err
-	} else if missing := input.Missing(name, answer); missing != nil {
-		if c.robots != "" {
-			return answer, missing
-		}
+	}
+	missing := input.Missing(name, answer)
+	if missing != nil && c.robots != "" {
+		return answer, missing
+	}
+	if missing != nil {
 		command.Say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
 	}
-	c.answers[key] = answer
 	return answer, nil
 }
 
