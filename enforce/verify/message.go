@@ -37,9 +37,6 @@ func signatureBase(input httpsfv.InnerList, value func(httpsfv.Item) (string, er
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", id, err)
 		}
-		if base.Len()+len(v) > maxOctets {
-			return nil, errTooLong
-		}
 		if strings.ContainsAny(v, "\r\n") {
 			return nil, fmt.Errorf("%s: the value has a line break", id)
 		}
@@ -63,11 +60,8 @@ func (r *reading) component(item httpsfv.Item) (string, error) {
 	if !strings.HasPrefix(id, "@") {
 		return r.field(id, item, names)
 	}
-	switch {
-	case len(names) > 0:
+	if len(names) > 0 {
 		return "", errComponent
-	case len(r.Host) > maxOctets || len(r.RequestURI) > maxOctets:
-		return "", errTooLong
 	}
 	target := originForm(r.RequestURI)
 	path, query, _ := strings.Cut(target, "?")
@@ -135,9 +129,6 @@ func fieldValue(lines []string) (string, error) {
 	if len(lines) == 0 {
 		return "", errors.New("the message does not have the field")
 	}
-	if joinedLength(lines) > maxOctets {
-		return "", errTooLong
-	}
 	trimmed := make([]string, len(lines))
 	for i, line := range lines {
 		trimmed[i] = strings.TrimSpace(line)
@@ -147,46 +138,29 @@ func fieldValue(lines []string) (string, error) {
 
 // Limits of one check of the signatures of a message.
 const (
-	maxOctets = 16 << 10 // of the fields and the query that are parsed, all together; and of a signature base
-	maxParts  = 1024     // members, items and parameters of these fields and the query
+	maxOctets = 16 << 10 // of the target and all fields
+	maxParts  = 1024     // members, items and parameters of the fields that are parsed
 )
 
 // reading is one check of the signatures of a message. However many components
 // name parts of a field, it is parsed once.
 type reading struct {
 	*claim.Message
-	octets, parts int                            // parsed so far
-	dictionaries  map[string]*httpsfv.Dictionary // by the field's name in lower case; nil: malformed or too long
+	parts        int                            // parsed so far
+	dictionaries map[string]*httpsfv.Dictionary // by the field's name in lower case; nil: malformed or too long
 }
 
-func newReading(m *claim.Message) *reading {
-	return &reading{Message: m, dictionaries: make(map[string]*httpsfv.Dictionary)}
-}
-
-// parse counts the octets and parts of lines that are about to be parsed. It returns errTooLong if there are too many.
-func (r *reading) parse(lines []string) error {
-	if r.octets += joinedLength(lines); r.octets > maxOctets {
-		return errTooLong
-	}
-	for _, line := range lines {
-		for _, separator := range [...]string{",", ";", "&", " "} {
-			r.parts += strings.Count(line, separator)
+// newReading returns errTooLong for a message with more than maxOctets.
+func newReading(m *claim.Message) (*reading, error) {
+	octets := len(m.Host) + len(m.RequestURI)
+	for _, lines := range m.Header {
+		for _, line := range lines {
+			if octets += len(line) + len(", "); octets > maxOctets {
+				return nil, errTooLong
+			}
 		}
 	}
-	if r.parts > maxParts {
-		return errTooLong
-	}
-	return nil
-}
-
-// joinedLength returns the number of octets that lines of a field have together, with separators. It stops at maxOctets.
-func joinedLength(lines []string) (n int) {
-	for _, line := range lines {
-		if n += len(line) + len(", "); n > maxOctets {
-			break
-		}
-	}
-	return n
+	return &reading{Message: m, dictionaries: make(map[string]*httpsfv.Dictionary)}, nil
 }
 
 // lines returns the lines of a field. name is in lower case.
@@ -206,8 +180,13 @@ func (r *reading) dictionary(name string) (*httpsfv.Dictionary, error) {
 	}
 	r.dictionaries[name] = nil
 	lines := r.lines(name)
-	if err := r.parse(lines); err != nil {
-		return nil, err
+	for _, line := range lines {
+		for _, separator := range [...]string{",", ";", "&", " "} {
+			r.parts += strings.Count(line, separator)
+		}
+	}
+	if r.parts > maxParts {
+		return nil, errTooLong
 	}
 	dictionary, err := httpsfv.UnmarshalDictionary(lines)
 	if err != nil {

@@ -32,7 +32,10 @@ func (c *Checker) Signature(m *claim.Message, named *crawler.Crawler, now time.T
 	if len(m.Header["Signature-Input"]) == 0 || !c.verifier.config.Signatures {
 		return nil, claim.Result{}
 	}
-	r := newReading(m)
+	r, err := newReading(m)
+	if err != nil {
+		return nil, claim.Result{State: claim.Unverified, Reason: claim.SignatureTooLong}
+	}
 	inputs, err := r.inputs()
 	if err != nil {
 		return nil, claim.Result{State: claim.Unverified, Reason: reasonFor(err, claim.SignatureMalformed)}
@@ -146,9 +149,6 @@ func (c *Checker) signatureAgents(r *reading, in *signatureInput, named *crawler
 // the signature covers one member or the whole field. In older drafts the field is a string.
 func coveredAgent(r *reading, in *signatureInput) (string, claim.Reason) {
 	if fields := r.Header["Signature-Agent"]; strings.HasPrefix(strings.TrimLeft(fields[0], " "), `"`) {
-		if err := r.parse(fields); err != nil {
-			return "", claim.SignatureTooLong
-		}
 		item, err := httpsfv.UnmarshalItem(fields)
 		if err != nil {
 			return "", claim.SignatureMalformed
