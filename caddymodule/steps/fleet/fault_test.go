@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/valkey-io/valkey-go"
 
@@ -74,29 +73,6 @@ func readCommand(in *bufio.Reader) ([]string, error) {
 	return command, err
 }
 
-// textRecorder is events that keeps the texts of errors.
-type textRecorder struct {
-	noObserver
-	mu    sync.Mutex
-	texts []string
-	down  chan struct{}
-}
-
-func (r *textRecorder) changed(s string, err error) {
-	r.add(err)
-	if s == stateDown {
-		close(r.down)
-	}
-}
-
-func (r *textRecorder) called(_ time.Duration, err error) { r.add(err) }
-
-func (r *textRecorder) add(err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.texts = append(r.texts, fmt.Sprintf("%v %+v %#v", err, err, err))
-}
-
 // Servers repeat credentials in their replies. No error contains them.
 func TestFleetErrorsContainNoCredentials(t *testing.T) {
 	secrets := []string{"alice", "hunter2", "bob", "swordfish"}
@@ -112,12 +88,12 @@ func TestFleetErrorsContainNoCredentials(t *testing.T) {
 			c := config{ClientOption: at(newEchoServer(t, words))}
 			c.Username, c.Password = "alice", "hunter2"
 			c.Sentinel = valkey.SentinelOption{MasterSet: masterSet, Username: "bob", Password: "swordfish"}
-			r := &textRecorder{down: make(chan struct{})}
+			r := newRecorder()
 			f := newLimiter(c, throttle.NewMemory(100), r)
 			f.connect()
-			<-r.down
+			r.await(t, stateDown)
 			f.close()
-			for _, text := range r.texts {
+			for _, text := range r.noted() {
 				if slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(text, s) }) {
 					t.Errorf("%s, master set %q: the error is %s", words, masterSet, text)
 				}

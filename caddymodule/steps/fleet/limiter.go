@@ -58,15 +58,8 @@ type limiter struct {
 
 	mu    sync.Mutex
 	state string
-	since time.Time // of the state
+	since time.Time // of the state; zero while connecting
 }
-
-// Parts of a limiter that decide on a request.
-const (
-	engineLocal    = "local"    // this process, by the last known state of the shared budget
-	engineRemote   = "remote"   // the script in the server
-	engineFallback = "fallback" // this process alone, while the server is unavailable
-)
 
 // events receives the events of a limiter. Its methods are called on the request path, from
 // any goroutine. They must not block, and must not call the limiter.
@@ -76,8 +69,6 @@ type events interface {
 	changed(state string, err error)
 	// called is called after each round trip to the server. err is nil if it succeeded.
 	called(took time.Duration, err error)
-	// refused is called for each refused request. by is the part that refused it.
-	refused(by string)
 	// alone is called for each request that the process decides on alone because it
 	// could not call the server.
 	alone()
@@ -90,7 +81,7 @@ type events interface {
 // The budgets outlive the limiter, because they are in the server and in local.
 func newLimiter(c config, local *throttle.Memory, obs events) *limiter {
 	c.Deadline, c.Prefix, c.Instances = cmp.Or(c.Deadline, defaultDeadline), cmp.Or(c.Prefix, defaultPrefix), cmp.Or(c.Instances, 1)
-	f := &limiter{config: c, local: local, obs: obs, opened: make(chan struct{}, 1), state: stateConnecting, since: time.Now()}
+	f := &limiter{config: c, local: local, obs: obs, opened: make(chan struct{}, 1), state: stateConnecting}
 	f.ctx, f.cancel = context.WithCancel(context.Background())
 	f.server = f.usable
 	return f
@@ -109,14 +100,23 @@ func (f *limiter) Take(ctx context.Context, now time.Time, uses []throttle.Use) 
 	}
 	r := f.local.Peek(now, uses...)
 	if !r.OK {
-		f.obs.refused(engineLocal)
 		return r
 	}
 	q := f.newCall(now, uses)
 	if len(q.keys) == 0 {
 		return r
 	}
-	return f.takeRemote(ctx, q, now, uses)
+	ok, err := f.call(ctx, q)
+	if err != nil {
+		return f.takeFallback(ctx, now, uses)
+	}
+	f.update(q, now)
+	if ok {
+		return throttle.Result{OK: true}
+	}
+	r = f.local.Peek(now, uses...)
+	r.OK = false
+	return r
 }
 
 // newCall returns a call of the script for the budgets of uses that the server stores.
@@ -140,23 +140,6 @@ func (f *limiter) update(q scriptCall, now time.Time) {
 	}
 }
 
-// takeRemote calls the server for a request that this process would accept by the
-// state that it knows.
-func (f *limiter) takeRemote(ctx context.Context, q scriptCall, now time.Time, uses []throttle.Use) throttle.Result {
-	ok, err := f.call(ctx, q)
-	if err != nil {
-		return f.takeFallback(ctx, now, uses)
-	}
-	f.update(q, now)
-	if ok {
-		return throttle.Result{OK: true}
-	}
-	f.obs.refused(engineRemote)
-	r := f.local.Peek(now, uses...)
-	r.OK = false
-	return r
-}
-
 // takeFallback decides on a request without the server.
 func (f *limiter) takeFallback(ctx context.Context, now time.Time, uses []throttle.Use) throttle.Result {
 	f.obs.alone()
@@ -165,11 +148,7 @@ func (f *limiter) takeFallback(ctx context.Context, now time.Time, uses []thrott
 	for i := range n {
 		slower[i].Limits = slower[i].Limits.Slower(f.config.Instances)
 	}
-	r := f.local.Take(ctx, now, slower[:n])
-	if !r.OK {
-		f.obs.refused(engineFallback)
-	}
-	return r
+	return f.local.Take(ctx, now, slower[:n])
 }
 
 // GiveBack implements throttle.Limiter. It waits for the server, but not longer than a

@@ -44,9 +44,6 @@ func TestFleetRoundTrips(t *testing.T) {
 	if n := r.calls.Load() - calls; n != 2 {
 		t.Errorf("%d calls in all, want 2", n)
 	}
-	if n := r.refusals[engineLocal].Load(); n != 3 {
-		t.Errorf("%d local refusals, want 3", n)
-	}
 }
 
 // After a refusal by the server, the process refuses further requests itself
@@ -68,9 +65,6 @@ func TestFleetStoresRemoteRefusal(t *testing.T) {
 	}
 	if n := r.calls.Load() - before; n != 1 {
 		t.Errorf("%d calls for 40 requests, want 1", n)
-	}
-	if remote, local := r.refusals[engineRemote].Load(), r.refusals[engineLocal].Load(); remote != 1 || local != 39 {
-		t.Errorf("%d refused by the server and %d without it", remote, local)
 	}
 }
 
@@ -94,8 +88,8 @@ func TestFleetWithoutServer(t *testing.T) {
 			t.Errorf("after %v: %+v, want retry after %v", step.after, result, step.retry)
 		}
 	}
-	if r.fallbacks.Load() != 6 || r.refusals[engineFallback].Load() != 2 {
-		t.Errorf("%d fallbacks, %d refusals by fallback; want 6, 2", r.fallbacks.Load(), r.refusals[engineFallback].Load())
+	if n := r.fallbacks.Load(); n != 6 {
+		t.Errorf("%d fallbacks, want 6", n)
 	}
 	r.await(t, stateDown)
 }
@@ -142,9 +136,6 @@ func TestFleetKeysExpire(t *testing.T) {
 	key, terms := newKey(t.Name()), throttle.Compile(throttle.Grant{Delay: delay(100 * time.Second)})
 	f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}})
 	name := f.name(key)
-	if !strings.HasPrefix(name, f.config.Prefix) || len(name) != len(f.config.Prefix)+32 {
-		t.Errorf("name of the key: %q", name)
-	}
 	if ttl, want := mini.TTL(name), 150*time.Second; ttl != want {
 		t.Errorf("the key expires in %v, want %v: the emission interval and a minute", ttl, want)
 	}

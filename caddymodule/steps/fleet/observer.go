@@ -19,9 +19,6 @@ var (
 		Help:    "Round-trip times to Redis or Valkey, in seconds.",
 		Buckets: []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1},
 	}, []string{"result"}))
-	refusals = metrics.NewCounter("fleet_refusals_total",
-		"Requests throttled with a fleet, by who decided: local, remote (Redis or Valkey), or fallback (without it).",
-		"engine")
 	fallbacks = metrics.NewCounter("fleet_fallbacks_total",
 		"Requests decided by one server alone, because Redis or Valkey did not answer.").WithLabelValues()
 )
@@ -48,9 +45,6 @@ func (*redis) called(took time.Duration, err error) {
 	}
 	calls.WithLabelValues(result).Observe(took.Seconds())
 }
-
-// refused implements events.
-func (*redis) refused(by string) { refusals.WithLabelValues(by).Inc() }
 
 // alone implements events.
 func (*redis) alone() { fallbacks.Inc() }

@@ -115,12 +115,12 @@ func testOutages(t *testing.T, instances, crawlers int, every, pause time.Durati
 
 // A reply that is too late for requests does not close the circuit.
 func TestFleetSlowServer(t *testing.T) {
-	r := &textRecorder{down: make(chan struct{})}
+	r := newRecorder()
 	f := newLimiter(config{ClientOption: at(testServer(t, false).address), Deadline: 1}, throttle.NewMemory(100), r)
 	f.connect()
-	<-r.down
+	r.await(t, stateDown)
 	f.close()
-	if text := r.texts[len(r.texts)-1]; !strings.HasPrefix(text, errDeadline.Error()) {
+	if text := r.noted()[0]; !strings.HasPrefix(text, errDeadline.Error()) {
 		t.Error(text)
 	}
 }

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 	"time"
@@ -15,28 +14,31 @@ import (
 const advice = "Check that Redis or Valkey runs and that this server can reach it. Until then each server allows crawlers " +
 	"its own share of the budget."
 
-// trouble returns why budgets are not shared, "" if they are, or before the first answer, and
-// since when that is so.
+// trouble returns why budgets are not shared, "" if they are, and since when that is so. It
+// is zero before the first answer.
 func (f *limiter) trouble() (why string, since time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.state != stateDown {
-		return "", f.since
+	if f.state == stateDown {
+		why = "Redis has not answered"
+		if d := time.Since(f.since); d >= time.Minute {
+			why += " for " + words.Ago(d)
+		}
+		why += ": each server counts alone"
 	}
-	lasting := ""
-	if d := time.Since(f.since); d >= time.Minute {
-		lasting = " for " + words.Ago(d)
-	}
-	return fmt.Sprintf("Redis has not answered%s: each server counts alone", lasting), f.since
+	return why, f.since
 }
 
 // View implements step.Feature.
 func (f *Fleet) View(bool) step.Section {
 	trouble, since := f.redis.trouble()
+	row := []string{"", strconv.Itoa(f.redis.config.Instances), trouble}
+	if !since.IsZero() {
+		row[0] = since.UTC().Format("2006-01-02 15:04")
+	}
 	return step.Section{
 		Title:   "Budgets that servers share",
-		Columns: []step.Column{{Name: "since"}, {Name: "instances", Number: true}, {Name: "trouble"}},
-		Rows:    [][]string{{since.UTC().Format("2006-01-02 15:04"), strconv.Itoa(f.redis.config.Instances), trouble}},
+		Columns: []step.Column{{Name: "since"}, {Name: "instances", Number: true}, {Name: "trouble"}}, Rows: [][]string{row},
 	}
 }
 

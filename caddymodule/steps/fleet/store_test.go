@@ -1,40 +1,22 @@
 package fleet
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
 
 // Instances of a fleet add members to a set, and read the members that others
 // have added.
 func TestMembers(t *testing.T) {
 	t.Parallel()
-	s, err := sharedServer()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := config{ClientOption: at(s.address), Prefix: "members:"}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	var fleets []*limiter
-	for range 2 {
-		f := newLimiter(c, throttle.NewMemory(100), noObserver{})
-		f.connect()
-		defer f.close()
-		fleets = append(fleets, f)
-		for f.server() == nil {
-			if ctx.Err() != nil {
-				t.Fatal("the server can't be reached")
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}
+	c, ctx := config{ClientOption: at(testServer(t, false).address), Prefix: fmt.Sprintf("members:%d:", time.Now().UnixNano()), Deadline: time.Minute}, t.Context()
+	one, _ := newFleet(t, c)
+	two, _ := newFleet(t, c)
+	fleets := []*limiter{one, two}
 	set := t.Name()
 	if none, err := fleets[0].Members(ctx, set, 10); err != nil || len(none) != 0 {
 		t.Fatalf("before the first member: %v, %v", none, err)

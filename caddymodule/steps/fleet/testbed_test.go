@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -225,32 +226,43 @@ func (s *testbed) stop() {
 	_ = os.RemoveAll(s.folder)
 }
 
-// recorder is events that counts.
+// recorder is events that counts, and keeps the texts of errors.
 type recorder struct {
 	calls, errors, fallbacks atomic.Int64
-	refusals                 map[string]*atomic.Int64
 	states                   chan string
-	cause                    atomic.Value // the text of the last error of string
+
+	mu    sync.Mutex
+	texts []string
 }
 
-func newRecorder() *recorder {
-	return &recorder{
-		states:   make(chan string, 1000),
-		refusals: map[string]*atomic.Int64{engineLocal: {}, engineRemote: {}, engineFallback: {}},
-	}
-}
+func newRecorder() *recorder { return &recorder{states: make(chan string, 1000)} }
 
 func (r *recorder) changed(s string, err error) {
-	r.cause.Store(fmt.Sprint(err))
+	r.note(err)
 	r.states <- s
 }
-func (r *recorder) refused(by string) { r.refusals[by].Add(1) }
-func (r *recorder) alone()            { r.fallbacks.Add(1) }
+
+func (r *recorder) alone() { r.fallbacks.Add(1) }
+
 func (r *recorder) called(_ time.Duration, err error) {
 	r.calls.Add(1)
 	if err != nil {
 		r.errors.Add(1)
+		r.note(err)
 	}
+}
+
+func (r *recorder) note(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.texts = append(r.texts, fmt.Sprintf("%v %+v %#v", err, err, err))
+}
+
+// noted returns the texts of the errors.
+func (r *recorder) noted() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.texts)
 }
 
 // await waits until the state of the limiter changes to s. The timeout is long,
@@ -295,14 +307,6 @@ func stateOf(f *limiter) string {
 	defer f.mu.Unlock()
 	return f.state
 }
-
-// noObserver is events that does nothing.
-type noObserver struct{}
-
-func (noObserver) changed(string, error)       {}
-func (noObserver) called(time.Duration, error) {}
-func (noObserver) refused(string)              {}
-func (noObserver) alone()                      {}
 
 // noon is the start of most tests.
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
