@@ -23,7 +23,7 @@ func TestIdleUploads(t *testing.T) {
 	}
 	robot := func() (refused bool) {
 		now += second
-		place, ok := load.EnterRobot(now, kind("ai-*"), 1)
+		place, ok := load.EnterRobot(now, stepNamed("ai-*"), 1)
 		if ok {
 			load.Leave(place)
 		}
@@ -50,7 +50,7 @@ func TestIdleUploads(t *testing.T) {
 // them.
 func TestStrangersTakeNoPlacesOfKnownAddresses(t *testing.T) {
 	load, now := newLoad(4), begin
-	engine := func(client uint64) (Place, bool) { return load.EnterRobot(now, kind("search"), client<<40) }
+	engine := func(client uint64) (Place, bool) { return load.EnterRobot(now, stepNamed("search"), client<<40) }
 	for range 25 {
 		if place, ok := engine(1); ok {
 			load.Leave(place)
@@ -102,7 +102,7 @@ func TestFewRobotsAreNotRefused(t *testing.T) {
 		b.request(func() { b.load.Leave(place) })
 	})
 	b.at(begin+10*second, func() {
-		b.every(2, until, func() { b.robot("feed", kind("preview"), 3600*second, b.now+1) })
+		b.every(2, until, func() { b.robot("feed", stepNamed("preview"), 3600*second, b.now+1) })
 	})
 	b.run(begin + 110*second)
 	s := b.load.State(b.now)
@@ -122,8 +122,8 @@ func TestUselessStepsAreGivenBack(t *testing.T) {
 	var refusedAt []int64
 	b.every(8, until, func() { b.load.Leave(b.load.Enter(b.now, false)) })
 	b.every(4, until, func() {
-		b.load.EnterRobot(b.now, kind("preview"), 1)
-		if slices.Contains(b.load.State(b.now).Refused, Steps[kind("preview")]) {
+		b.load.EnterRobot(b.now, stepNamed("preview"), 1)
+		if slices.Contains(b.load.State(b.now).Refused, Steps[stepNamed("preview")]) {
 			refusedAt = append(refusedAt, (b.now-begin)/second)
 		}
 	})
@@ -191,8 +191,8 @@ func TestStalledBackEnd(t *testing.T) {
 	s := newStall(newLoad(7))
 	until := begin + 900*second
 	s.every(10, until, s.person)
-	s.every(3, until, func() { s.robot("ai", kind("ai-*")) })
-	s.every(1, until, func() { s.robot("feed", kind("preview")) })
+	s.every(3, until, func() { s.robot("ai", stepNamed("ai-*")) })
+	s.every(1, until, func() { s.robot("feed", stepNamed("preview")) })
 	s.every(10, until, func() { s.robot("verified", verifiedStep) })
 	s.run(s.until)
 	for name, most := range map[string]int{"ai": 24, "feed": 24, "verified": 20} {
@@ -213,13 +213,13 @@ func TestGivenBackStepIsTriedAgain(t *testing.T) {
 	s.until = begin + 180*second
 	until := begin + 400*second
 	s.every(20, until, s.person)
-	s.every(4, s.until, func() { s.robot("ai", kind("ai-*")) })
+	s.every(4, s.until, func() { s.robot("ai", stepNamed("ai-*")) })
 	s.run(s.until - second)
 	if !s.load.useless.Load() {
 		t.Fatalf("no step was given back")
 	}
 	for range 200 {
-		s.at(s.until+1, func() { s.backend.robot("ai", kind("ai-*"), second, until) })
+		s.at(s.until+1, func() { s.backend.robot("ai", stepNamed("ai-*"), second, until) })
 	}
 	s.run(until + 10*second)
 	if p99 := s.p99(begin+240*second, until); p99 > time.Second {
@@ -236,7 +236,7 @@ func TestABurstOfFeeds(t *testing.T) {
 		b.every(1, until, func() {
 			if b.now/second%30 == 0 {
 				for range 3 {
-					b.robot("feed", kind("preview"), second, b.now+1)
+					b.robot("feed", stepNamed("preview"), second, b.now+1)
 				}
 			}
 			if b.load.IsBusy() || b.load.level.Load() > 0 {

@@ -152,8 +152,8 @@ func (b *backend) p99(from, until int64) time.Duration {
 	return time.Duration(list[len(list)*99/100])
 }
 
-// kind returns the step of robots of a kind.
-func kind(name string) int { return slices.Index(Steps, name) }
+// stepNamed returns the step of robots of a kind.
+func stepNamed(name string) int { return slices.Index(Steps, name) }
 
 func newLoad(inFlight int) *Load {
 	return New(inFlight)
@@ -180,8 +180,8 @@ func TestPeopleDoNotWaitForRobots(t *testing.T) {
 		t.Errorf("without shedding, people wait %v: the robots are no load", collapse)
 	}
 	for name, kind := range map[string]int{
-		"self-declared": kind(selfDeclared), "ai": kind("ai-*"), "preview": kind("preview"),
-		"claims to be Googlebot": kind("search"),
+		"self-declared": stepNamed("self-declared"), "ai": stepNamed("ai-*"), "preview": stepNamed("preview"),
+		"claims to be Googlebot": stepNamed("search"),
 	} {
 		load := newLoad(8)
 		b := overload(load, 200, kind)
@@ -199,7 +199,7 @@ func TestPeopleDoNotWaitForRobots(t *testing.T) {
 // Without load, nothing is refused.
 func TestIdle(t *testing.T) {
 	load := newLoad(12)
-	b := overload(load, 2, kind(selfDeclared))
+	b := overload(load, 2, stepNamed("self-declared"))
 	if b.refused["robot"] != 0 || b.changes != 0 {
 		t.Errorf("%d requests were refused, busy changed %d times", b.refused["robot"], b.changes)
 	}
@@ -213,7 +213,7 @@ func TestSquareWave(t *testing.T) {
 		for wave := range 600 / (2 * half) {
 			from := begin + 2*half*wave*second
 			for range 50 {
-				b.at(from, func() { b.robot("robot", kind("ai-*"), int64(20*time.Millisecond), from+half*second) })
+				b.at(from, func() { b.robot("robot", stepNamed("ai-*"), int64(20*time.Millisecond), from+half*second) })
 			}
 		}
 		b.run(begin + 600*second)
@@ -234,13 +234,13 @@ func TestOrderOfRefusals(t *testing.T) {
 	b := newBackend(load)
 	until := begin + 60*second
 	for range 100 {
-		b.at(begin, func() { b.robot("ai", kind("ai-*"), int64(50*time.Millisecond), until) })
+		b.at(begin, func() { b.robot("ai", stepNamed("ai-*"), int64(50*time.Millisecond), until) })
 	}
 	for _, name := range []string{"archive", "preview"} {
 		var now func()
 		now = func() {
 			if b.now < until {
-				b.robot(name, kind(name), second, b.now+1)
+				b.robot(name, stepNamed(name), second, b.now+1)
 				b.at(b.now+second/2, now)
 			}
 		}
@@ -282,7 +282,7 @@ func TestSearchEngines(t *testing.T) {
 	slots := 0
 	var last Place
 	for i := range 1000 {
-		if place, ok := load.EnterRobot(now, kind("search"), uint64(i)); ok && place.claim {
+		if place, ok := load.EnterRobot(now, stepNamed("search"), uint64(i)); ok && place.claim {
 			last = place
 			slots++
 		}
@@ -291,8 +291,8 @@ func TestSearchEngines(t *testing.T) {
 		t.Errorf("%d claims are served at once", slots)
 	}
 	load.Leave(last)
-	if _, ok := load.EnterRobot(now, kind("search"), 1); !ok {
-		if _, ok = load.EnterRobot(now, kind("search"), 1); !ok {
+	if _, ok := load.EnterRobot(now, stepNamed("search"), 1); !ok {
+		if _, ok = load.EnterRobot(now, stepNamed("search"), 1); !ok {
 			t.Error("the slot is lost")
 		}
 	}
@@ -375,7 +375,7 @@ func TestConcurrentRequests(t *testing.T) {
 					load.Enter(now, false)
 					load.Leave(Place{})
 					load.State(now)
-				} else if place, ok := load.EnterRobot(now, []int{kind("ai-*"), verifiedStep, kind("search")}[i%3], uint64(n)); ok {
+				} else if place, ok := load.EnterRobot(now, []int{stepNamed("ai-*"), verifiedStep, stepNamed("search")}[i%3], uint64(n)); ok {
 					load.Leave(place)
 				}
 			}

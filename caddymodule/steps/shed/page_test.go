@@ -23,7 +23,7 @@ func TestOverloadPage(t *testing.T) {
 			for i, p := range k.purposes {
 				purposes[i] = "`" + string(p) + "`"
 			}
-			if k.name == selfDeclared {
+			if k.name == "self-declared" {
 				purposes = []string{"clients that declare themselves or that only robots.txt names, and all purposes that are not below"}
 			}
 			fmt.Fprintf(&b, "- `%s`: %s\n", k.name, strings.Join(purposes, ", "))

@@ -1,24 +1,24 @@
 package shed
 
 import (
+	"slices"
+
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// Names of steps.
-const (
-	selfDeclared = "self-declared" // also all robots that belong to no other step: the first step
-	verified     = "verified search engines"
-)
-
-// kinds is the default order, from those that are refused first. The last one has
-// the purposes that bring people to the site.
-var kinds = []struct {
+// kind is a kind of robots.
+type kind struct {
 	name     string
 	purposes []crawler.Purpose
-}{
-	{selfDeclared, nil},
+}
+
+// kinds is the order, from those that are refused first. The first one has all robots that
+// belong to no other, the last one the purposes that bring people to the site.
+var kinds = []kind{
+	{"self-declared", nil},
 	{"ai-*", []crawler.Purpose{crawler.AITraining, crawler.AIData, crawler.AISearch, crawler.AIUser, crawler.AIAgent}},
 	{"seo", []crawler.Purpose{crawler.SEO, crawler.Intelligence, crawler.Data, crawler.Research, crawler.Plagiarism, crawler.Security}},
 	{"archive", []crawler.Purpose{crawler.Archive}},
@@ -30,16 +30,7 @@ var kinds = []struct {
 
 // Steps are the names of the steps, such as "ai-*", in the order in which their robots
 // are refused.
-var Steps, stepOf = func() (names []string, steps map[crawler.Purpose]int) {
-	steps = make(map[crawler.Purpose]int)
-	for i, k := range kinds {
-		for _, p := range k.purposes {
-			steps[p] = i
-		}
-		names = append(names, k.name)
-	}
-	return append(names, verified), steps
-}()
+var Steps = append(words.Map(kinds, func(k kind) string { return k.name }), "verified search engines")
 
 // verifiedStep is the step of search engines that are verified, and claimStep the one of other
 // clients with the name of one.
@@ -68,7 +59,7 @@ func StepOf(q *judge.Request, d *judge.Decision) (step int, ok bool) {
 	case row.CountsAs(crawler.Search):
 		step = claimStep
 	default:
-		step = stepOf[row.Purpose()]
+		step = max(0, slices.IndexFunc(kinds, func(k kind) bool { return slices.Contains(k.purposes, row.Purpose()) }))
 	}
 	if step == claimStep && d.Claim.State == claim.Verified {
 		step = verifiedStep

@@ -68,7 +68,7 @@ func TestSteps(t *testing.T) {
 	q := judge.Request{Target: "/"}
 	d := decide(t, &q, "Googlebot/2.1")
 	d.Claim.State = claim.Verified
-	if step, ok := StepOf(&q, d); !ok || Steps[step] != verified {
+	if step, ok := StepOf(&q, d); !ok || step != verifiedStep {
 		t.Errorf("the verified Googlebot: %d, %v", step, ok)
 	}
 	d.Claim.State = claim.Impostor
