@@ -45,7 +45,7 @@ func (c *Check) End(x *step.Exchange) {
 	case !a.reached:
 		a.giveBack()
 	case a.counted.visitor != nil && a.counted.isLone && a.media == media.Page:
-		a.storm.keep(x.Request.Target)
+		a.storm.keep(sample{x.Request.Target, a.bearer.userAgent})
 	}
 	if isComplete && x.Request.Method != http.MethodHead {
 		a.observe()

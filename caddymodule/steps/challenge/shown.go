@@ -62,6 +62,9 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 		p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%d of %s passed the check", passed, who)
 		p.Advice = "They are people, or a fleet that solves the check, which nothing here holds: most pages there went to " + s.cohorts.String() +
 			". If nobody needs it, refuse this User-Agent on these paths with Caddy's matcher `header`."
+	case asked == 0:
+		p.Severity, p.Advice = statusapi.Remark, "Nothing to do: each name gets a few of them."
+		p.Message = fmt.Sprintf("Handled: clients with names of crawlers that no rule binds storm pages of `%s` at %s", c.name, s)
 	default:
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
 		p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)

@@ -53,8 +53,8 @@ type Storm struct {
 	// got the style sheet's cookie since somebody came back with one: a CDN may have removed it.
 	asked, passed, waiting atomic.Int64
 
-	mu     sync.Mutex      // is never waited for
-	latest [samples]string // targets
+	mu     sync.Mutex // is never waited for
+	latest [samples]sample
 	next   int
 }
 
@@ -69,10 +69,13 @@ func (s *Storm) start(host string, c *Check, key uint64) {
 // window returns the time of `over` in seconds.
 func (s *Storm) window() int { return int(s.check.window / time.Second) }
 
-// keep keeps the target of a page as a sample, unless another request does that now.
-func (s *Storm) keep(target string) {
+// sample is a page of a lone address.
+type sample struct{ target, userAgent string }
+
+// keep keeps a page as a sample, unless another request does that now.
+func (s *Storm) keep(page sample) {
 	if s.mu.TryLock() {
-		s.latest[s.next%samples] = target
+		s.latest[s.next%samples] = page
 		s.next++
 		s.mu.Unlock()
 	}

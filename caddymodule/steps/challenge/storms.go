@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // The watch for storms looks at one in watchedShare addresses, so that it costs people's
@@ -97,20 +98,33 @@ func (*Storms) View(bool) step.Section { return step.Section{} }
 // Explain implements step.Feature.
 func (*Storms) Explain(*judge.Request, *judge.Decision) string { return "" }
 
-// stormed returns the patterns of the latest pages of addresses that may be lone.
-func (s *Storm) stormed() (patterns []string) {
+// stormed returns the patterns of the latest pages of addresses that may be lone, and the
+// User-Agent that more than half of them have.
+func (s *Storm) stormed() (patterns []string, userAgent string) {
 	s.mu.Lock()
 	latest, n := s.latest, min(s.next, samples)
 	s.mu.Unlock()
-	return fold(latest[:n])
+	var targets []string
+	times := make(map[string]int)
+	for _, page := range latest[:n] {
+		targets = append(targets, page.target)
+		if times[page.userAgent]++; 2*times[page.userAgent] > n {
+			userAgent = page.userAgent
+		}
+	}
+	return fold(targets), userAgent
 }
 
 // Problems implements step.Feature.
 func (s *Storms) Problems(monitored bool) []step.Problem {
 	return s.check.accidents(func(storm *Storm, p *step.Problem) {
-		paths := strings.Join(storm.stormed(), " ")
+		patterns, agent := storm.stormed()
+		paths := strings.Join(patterns, " ")
 		p.Now, p.AmongPeople = int(storm.lone.Load())*watchedShare/int(watchedWindow/time.Minute), true
 		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else", p.Now, storm, paths)
+		if agent != "" {
+			p.Message += fmt.Sprintf("; most have the User-Agent %.200s", visible.Text(agent))
+		}
 		p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
 			": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm)
 		if monitored {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
 // The patterns of a storm name what it is after, and no more than a pattern can say: what clients
@@ -45,7 +47,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// A storm on pages that nothing disallows is seen, with its paths, and people
+// A storm on pages that nothing disallows is seen, with its paths and its User-Agent, and people
 // are not.
 func TestWatch(t *testing.T) {
 	t.Parallel()
@@ -66,8 +68,9 @@ func TestWatch(t *testing.T) {
 			if on := storm.IsOn(uint32(s.now.Unix()), nil); on != tt.want {
 				t.Errorf("%s: a storm: %v", name, on)
 			}
-			if patterns := storm.stormed(); tt.want && !slices.Equal(patterns, []string{"/w/index.php?*diff="}) {
-				t.Errorf("%s: %s", name, patterns)
+			patterns, agent := storm.stormed()
+			if tt.want && (!slices.Equal(patterns, []string{"/w/index.php?*diff="}) || agent != chrome) {
+				t.Errorf("%s: %s, %s", name, patterns, agent)
 			}
 		}
 	}
@@ -93,5 +96,14 @@ func TestCheckAndWatchCountApart(t *testing.T) {
 				t.Errorf("%s: %d of %d pages are lone", c.name, lone, all)
 			}
 		}
+	}
+}
+
+// A storm in which nobody is asked is one of crawlers' names, and is told as such.
+func TestStormOfCrawlersNames(t *testing.T) {
+	c, p := &Challenge{Check: newSite(t, nil).check}, step.Problem{Sites: []string{"example.com"}, Since: &noon}
+	c.describe(&Storm{Host: "example.com"}, &p, false)
+	if !strings.HasPrefix(p.Message, "Handled: clients with names of crawlers that no rule binds storm pages of") {
+		t.Errorf("%s", p.Message)
 	}
 }
