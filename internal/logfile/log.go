@@ -55,17 +55,6 @@ const sampleLines = 200
 // long.
 const maxSample = 16 << 20
 
-// Open opens a file and detects its format. Times without a zone are in zone; nil
-// means UTC.
-func Open(f File, zone *time.Location) (*Log, error) {
-	l := &Log{File: f, zone: zone}
-	if err := l.open(); err != nil {
-		l.Close()
-		return nil, err
-	}
-	return l, nil
-}
-
 // open opens the file and detects its format, if it is not known yet.
 func (l *Log) open() error {
 	raw, err := l.File.Open()

@@ -20,17 +20,17 @@ type Sequence struct {
 	active  []*Log // each has a current line
 }
 
-// NewSequence reads the beginning of each file to find its format (see Open) and its
-// first time, and sorts the files.
+// NewSequence reads the beginning of each file to find its format and its first time, and
+// sorts the files. Times without a zone are in zone; nil means UTC.
 func NewSequence(files []File, zone *time.Location) (*Sequence, error) {
 	s := &Sequence{}
 	for _, f := range files {
-		l, err := Open(f, zone)
-		if err != nil {
+		l := &Log{File: f, zone: zone}
+		s.Logs = append(s.Logs, l)
+		if err := l.open(); err != nil {
 			s.Close()
 			return nil, err
 		}
-		s.Logs = append(s.Logs, l)
 		if len(files) > 1 && !f.Once {
 			l.findFirst()
 		}
