@@ -25,7 +25,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
-	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -219,8 +218,7 @@ func (a *auditor) countRobot(v *Judged) {
 
 // countPerson counts a request of a person.
 func (a *auditor) countPerson(v *Judged) {
-	a.people.count(v.agent)
-	if browser.IsBrowser(v.agent) {
+	if a.people.count(v.agent).isBrowser {
 		kind := kindOf(v.entry)
 		a.strangers.countAgent(v, kind, a.strangers.count(v, kind))
 	}

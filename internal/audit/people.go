@@ -11,7 +11,13 @@ import (
 type people struct {
 	requests                   int64
 	browsers, systems, devices counter
-	agents                     map[string]*int64 // requests by User-Agent, which are not described yet
+	agents                     map[string]*userAgent // which are not described yet
+}
+
+// userAgent is a User-Agent of people.
+type userAgent struct {
+	requests  int64
+	isBrowser bool // its form is a browser's
 }
 
 // Limits for people.
@@ -20,30 +26,31 @@ const (
 	topNames   = 20      // names in the report
 )
 
-// count counts a request with a User-Agent.
-func (p *people) count(ua string) {
+// count counts a request with a User-Agent, and returns what is known of this.
+func (p *people) count(ua string) *userAgent {
 	p.requests++
-	n := p.agents[ua]
-	if n == nil {
+	a := p.agents[ua]
+	if a == nil {
 		if len(p.agents) >= maxPersons {
 			p.describe()
 		}
-		n = valueOf(&p.agents, mask.Shortened(ua), func() *int64 { return new(int64) })
+		a = valueOf(&p.agents, mask.Shortened(ua), func() *userAgent { return &userAgent{isBrowser: browser.IsBrowser(ua)} })
 	}
-	*n++
+	a.requests++
+	return a
 }
 
 // describe adds what is remembered to the counts.
 func (p *people) describe() {
-	for ua, n := range p.agents {
+	for ua, a := range p.agents {
 		d := browser.Describe(ua)
 		device := cmp.Or(d.Device, "computer")
 		if d.Device == "" && d.Mobile {
 			device = "phone or tablet"
 		}
-		*p.browsers.of(d.Browser) += *n
-		*p.systems.of(d.System) += *n
-		*p.devices.of(device) += *n
+		*p.browsers.of(d.Browser) += a.requests
+		*p.systems.of(d.System) += a.requests
+		*p.devices.of(device) += a.requests
 	}
 	clear(p.agents)
 }
