@@ -218,9 +218,14 @@ func (a *auditor) countRobot(v *Judged) {
 
 // countPerson counts a request of a person.
 func (a *auditor) countPerson(v *Judged) {
-	if a.people.count(v.agent).isBrowser {
-		kind := kindOf(v.entry)
-		a.strangers.countAgent(v, kind, a.strangers.count(v, kind))
+	agent := a.people.count(v.agent)
+	if !agent.isBrowser {
+		return
+	}
+	kind := kindOf(v.entry)
+	reads := a.strangers.count(v, kind)
+	if agent.isExact {
+		a.strangers.countAgent(v, kind, reads)
 	}
 }
 

@@ -18,6 +18,7 @@ type people struct {
 type userAgent struct {
 	requests  int64
 	isBrowser bool // its form is a browser's
+	isExact   bool // it always sends Sec-Fetch-* fields over HTTPS
 }
 
 // Limits for people.
@@ -34,7 +35,9 @@ func (p *people) count(ua string) *userAgent {
 		if len(p.agents) >= maxPersons {
 			p.describe()
 		}
-		a = valueOf(&p.agents, mask.Shortened(ua), func() *userAgent { return &userAgent{isBrowser: browser.IsBrowser(ua)} })
+		a = valueOf(&p.agents, mask.Shortened(ua), func() *userAgent {
+			return &userAgent{isBrowser: browser.IsBrowser(ua), isExact: browser.SendsFetchFields(ua)}
+		})
 	}
 	a.requests++
 	return a

@@ -89,10 +89,8 @@ type hostPages struct {
 	paths *cost.Tree
 	// agents are the User-Agents of browsers, by hash: those with the same one count as one.
 	agents [agentCells]struct {
-		read  uint8  // pages of addresses that had requested others, at most embeddingPages
-		files bool   // it fetched files
-		hash  uint32 // of the latest one
-		exact bool   // the latest one is exactly a browser's
+		read  uint8 // pages of addresses that had requested others, at most embeddingPages
+		files bool  // it fetched files
 	}
 }
 
@@ -199,21 +197,14 @@ func (s *strangers) of(host *Host) *hostPages {
 	return s.hosts[host]
 }
 
-// countAgent counts a request with a browser's User-Agent. reads says that it is for a page,
+// countAgent counts a request with exactly a browser's User-Agent. reads says that it is for a page,
 // and that the address had requested other pages before: most that storm a site have not.
 func (s *strangers) countAgent(v *Judged, kind media.Kind, reads bool) {
 	pages := s.of(v.host)
 	if pages == nil {
 		return
 	}
-	hash := xxhash.Sum64String(v.agent)
-	agent := &pages.agents[hash%agentCells]
-	if agent.hash != uint32(hash>>32) {
-		agent.hash, agent.exact = uint32(hash>>32), browser.SendsFetchFields(v.agent)
-	}
-	if !agent.exact {
-		return
-	}
+	agent := &pages.agents[xxhash.Sum64String(v.agent)%agentCells]
 	agent.files = agent.files || kind == media.Embedded
 	if reads && agent.read < embeddingPages {
 		agent.read++
