@@ -13,11 +13,7 @@ import (
 
 // On a cluster, budgets with one home are used together, and shared. If their homes
 // differ, the process decides alone.
-func TestUsesOnACluster(t *testing.T) {
-	nodes := newCluster(t)
-	if nodes == nil {
-		return
-	}
+func testUsesOnACluster(t *testing.T, nodes []*testbed) {
 	pool := throttle.Compile(throttle.Grant{Rates: []robots.RequestRate{rate(2, time.Hour, allDayFrom, allDayTo)}})
 	for _, prefix := range []string{"uses:", "{uses}:"} {
 		c := config{ClientOption: at(nodes[0].address), Deadline: time.Minute, Prefix: prefix}

@@ -152,6 +152,7 @@ func TestFleetCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkSharedBudgets(t, config{ClientOption: o})
+	t.Run("uses", func(t *testing.T) { testUsesOnACluster(t, nodes) })
 }
 
 // A limiter gets the address of the master from the Sentinels, also after a
