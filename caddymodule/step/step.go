@@ -336,25 +336,22 @@ func New(name string) Step {
 }
 
 // Names returns the names of the steps of handlers, or of those for the process, in the
-// order of their stages.
-func Names(process bool) (list []string) {
-	for _, name := range names() {
-		if New(name).Info().Process == process {
-			list = append(list, name)
-		}
-	}
-	return list
-}
+// order of their stages. The caller must not change the list.
+func Names(process bool) []string { return names()[process] }
 
-// names returns the names of all steps. All modules are registered before it is called.
-var names = sync.OnceValue(func() (list []string) {
+// names returns the lists of Names. All modules are registered before it is called.
+var names = sync.OnceValue(func() map[bool][]string {
+	lists := make(map[bool][]string)
 	for _, info := range caddy.GetModules(Namespace) {
-		if name := info.ID.Name(); New(name) != nil {
-			list = append(list, name)
+		if s := New(info.ID.Name()); s != nil {
+			process := s.Info().Process
+			lists[process] = append(lists[process], info.ID.Name())
 		}
 	}
-	slices.SortFunc(list, func(a, b string) int {
-		return cmp.Or(cmp.Compare(New(a).Info().Stage, New(b).Info().Stage), strings.Compare(a, b))
-	})
-	return list
+	for _, list := range lists {
+		slices.SortFunc(list, func(a, b string) int {
+			return cmp.Or(cmp.Compare(New(a).Info().Stage, New(b).Info().Stage), strings.Compare(a, b))
+		})
+	}
+	return lists
 })

@@ -175,7 +175,7 @@ func Lists(registry *crawler.Registry, list []string, row *crawler.Crawler) (byN
 type Mode struct {
 	monitor  bool
 	some     bool   // there are exceptions
-	excepted []bool // by crawler.Crawler.Index
+	excepted []bool // by crawler.Crawler.Index; nil for none
 }
 
 // NewMode returns the mode that monitor and except describe, as Settings.Monitor and
@@ -183,12 +183,23 @@ type Mode struct {
 // whose names are in but.
 func NewMode(registry *crawler.Registry, monitor bool, except []string, but ...string) *Mode {
 	m := &Mode{monitor: monitor, some: len(except) > 0}
+	if !m.some {
+		return m
+	}
 	for row := range registry.All() {
 		byName, byPurpose := Lists(registry, except, row)
 		left, _ := Lists(registry, but, row)
 		m.excepted = append(m.excepted, byName || byPurpose && !left)
 	}
+	if !slices.Contains(m.excepted, true) {
+		m.excepted = nil
+	}
 	return m
+}
+
+// excepts reports whether a crawler, which may be nil, has the other mode.
+func (m *Mode) excepts(row *crawler.Crawler) bool {
+	return m.excepted != nil && row != nil && m.excepted[row.Index()]
 }
 
 // Same reports whether two modes for the crawlers in one registry are equal.
@@ -198,12 +209,12 @@ func (m *Mode) Same(o *Mode) bool {
 
 // MonitorsCrawler reports whether decisions about a crawler in the registry are Monitored.
 func (m *Mode) MonitorsCrawler(row *crawler.Crawler) bool {
-	return m.monitor != m.excepted[row.Index()]
+	return m.monitor != m.excepts(row)
 }
 
 // Monitors reports whether decisions about a are Monitored.
 func (m *Mode) Monitors(a *crawler.Agent) bool {
-	return m.monitor != (a.Crawler != nil && m.excepted[a.Crawler.Index()])
+	return m.monitor != m.excepts(a.Crawler)
 }
 
 // MonitorsAll reports whether decisions about all clients are Monitored.
