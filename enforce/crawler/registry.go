@@ -153,9 +153,9 @@ func newRegistry(rows []Crawler) (*Registry, error) {
 	r := &Registry{
 		rows:   make([]*Crawler, 0, len(rows)),
 		byName: make(map[string]*Crawler, len(rows)),
-		byUA:   make(map[string]*Crawler, 2*len(rows)),
-		byBots: make(map[string]*Crawler, 2*len(rows)),
-		named:  make(map[string][]*Crawler, 2*len(rows)),
+		byUA:   make(map[string]*Crawler, len(rows)),
+		byBots: make(map[string]*Crawler, len(rows)),
+		named:  make(map[string][]*Crawler, len(rows)),
 	}
 	for _, row := range rows {
 		c := row
