@@ -44,6 +44,11 @@ func TestURLSource(t *testing.T) {
 			t.Errorf("%s: status %d, %v; want %d", path, resp.Status, err, status)
 		}
 	}
+	named, _ := URL(strings.Replace(server.URL, "127.0.0.1", "shop.LOCALHOST", 1) + "/once") // which no DNS has
+	if resp, err := named.Fetch(context.Background(), fake.Home); err != nil || resp.Status != 200 {
+		t.Errorf("a name below localhost: status %d, %v", resp.Status, err)
+	}
+	_ = named.(io.Closer).Close()
 	if _, err := fetch("/loop"); !errors.Is(err, errRedirects) {
 		t.Errorf("/loop: %v, want %v", err, errRedirects)
 	}
@@ -84,6 +89,7 @@ func TestRedirectsToPrivateAddresses(t *testing.T) {
 	public, local := func(c net.Conn) net.Conn { return publicConn{c} }, func(c net.Conn) net.Conn { return c }
 	for _, location = range []string{
 		"http://127.0.0.1" + port, "http://localhost" + port + "/config/", "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" + port,
+		"http://x.localhost" + port,
 	} {
 		if resp, err := fetch(public, nil); err == nil || !strings.Contains(err.Error(), "is not a public address") {
 			t.Errorf("to %s: status %d, %v", location, resp.Status, err)

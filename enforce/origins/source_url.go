@@ -47,6 +47,7 @@ func URL(rawURL string) (Source, error) {
 	}
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns = 1
+	t.DialContext = belowLocalhost(t.DialContext)
 	t.MaxResponseHeaderBytes = 64 << 10
 	t.ResponseHeaderTimeout = 10 * time.Second
 	return &urlSource{url: u.String(), transport: t}, nil
@@ -80,6 +81,21 @@ func (s *urlSource) Fetch(ctx context.Context, _ judge.Origin) (judge.Response, 
 func (s *urlSource) Close() error {
 	s.transport.CloseIdleConnections()
 	return nil
+}
+
+// dial connects to an address.
+type dial = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// belowLocalhost returns a dial that connects to names below localhost without DNS, as browsers
+// and curl do (RFC 6761, section 6.3).
+func belowLocalhost(next dial) dial {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		host, port, err := net.SplitHostPort(address)
+		if err == nil && strings.HasSuffix(strings.ToLower(host), ".localhost") {
+			address = net.JoinHostPort("localhost", port)
+		}
+		return next(ctx, network, address)
+	}
 }
 
 // checkRedirect returns an error for a redirect that is not followed, whatever
@@ -134,7 +150,7 @@ func (f *urlFetch) RoundTrip(r *http.Request) (*http.Response, error) {
 	case proxy == nil:
 		t := f.transport.Clone()
 		t.Proxy, t.DisableKeepAlives = nil, true
-		t.DialContext = (&net.Dialer{ControlContext: f.control}).DialContext
+		t.DialContext = belowLocalhost((&net.Dialer{ControlContext: f.control}).DialContext)
 		return t.RoundTrip(r)
 	case sameHost(f.first, r.URL):
 		return f.transport.RoundTrip(r)
