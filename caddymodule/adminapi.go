@@ -117,7 +117,7 @@ func adminOf(ctx caddy.Context) advice.Admin {
 
 // problems returns what its steps know of, and what is wrong with its registry.
 func (h *Handler) problems(monitored bool) (problems []statusapi.Problem) {
-	for _, s := range stepsThat[step.Feature](&h.steps) {
+	for _, s := range stepsThat[step.Diagnoser](&h.steps) {
 		problems = append(problems, s.Problems(monitored)...)
 	}
 	note := func(severity, kind, message, advice string) {
@@ -143,7 +143,7 @@ func (a *App) liveHandlers() (list []*live.Handler) {
 		list = append(list, &live.Handler{
 			Site: site, Module: h, Settings: &h.Settings, SourceID: h.sourceID, Limiter: h.limiter, Sharer: stepThat[step.Sharer](&h.steps),
 			Verifies: h.steps.verifier != nil,
-			SetModes: h.setModes, Features: stepsThat[step.Feature](&h.steps), Budgets: h.steps.budgets(),
+			SetModes: h.setModes, Views: stepsThat[step.Viewer](&h.steps), Explainers: stepsThat[step.Explainer](&h.steps), Budgets: h.steps.budgets(),
 			Switches: h.steps.switches(), Review: h.steps.misfits, Problems: h.problems,
 			Running: func() (*enforce.Engine, *live.Modes) {
 				current := h.running.Load()

@@ -157,8 +157,8 @@ func (h *configHandler) site(c *configFile) (site selection.Site, err error) {
 	}
 	for _, s := range h.KnownSteps() {
 		site.Steps = append(site.Steps, s)
-		if feature, ok := s.(step.Feature); ok {
-			site.Features = append(site.Features, feature)
+		if explainer, ok := s.(step.Explainer); ok {
+			site.Explainers = append(site.Explainers, explainer)
 		}
 		if verifier, ok := s.(step.Verifier); ok {
 			site.Verification = new(verifier.Verification())

@@ -317,12 +317,14 @@ type Placed interface {
 	Places() []*judge.Place
 }
 
-// What a step shows; see Feature.
+// What a step shows.
 type (
-	Feature = statusapi.Feature
-	Section = statusapi.Section
-	Column  = statusapi.Column
-	Problem = statusapi.Problem
+	Viewer    = statusapi.Viewer
+	Diagnoser = statusapi.Diagnoser
+	Explainer = statusapi.Explainer
+	Section   = statusapi.Section
+	Column    = statusapi.Column
+	Problem   = statusapi.Problem
 )
 
 // New returns a new step with a name, nil if there is none.

@@ -177,7 +177,7 @@ func (c *checker) decide(site *selection.Site, target string) (*checked, error) 
 	}
 	req := &judge.Request{Method: http.MethodGet, Target: target, UserAgents: []string{c.agent}, Client: c.client, Assumed: true,
 		Time: time.Now()}
-	check, d := verdict.NewCheck(rules, before, req, site.Rules.MaxDelay, statusapi.Explain(site.Features))
+	check, d := verdict.NewCheck(rules, before, req, site.Rules.MaxDelay, statusapi.Explain(site.Explainers))
 	made := &checked{URL: target, Check: *check, Hidden: d.HiddenPath(), Unreached: site.Unreached}
 	if site.Of > 1 {
 		made.Site, made.Handler, made.Handlers, made.Listen, made.Matcher = site.Name(), site.Number, site.Of, site.Server, site.Matcher

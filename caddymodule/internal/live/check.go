@@ -91,7 +91,7 @@ func (d *candidate) check(ctx context.Context, now time.Time, target string, que
 		rules = origins.Pending()
 	}
 	c := newCheck(query, d.origin)
-	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), statusapi.Explain(d.Features))
+	made, decision := verdict.NewCheck(rules, nil, request, d.maxDelay(), statusapi.Explain(d.Explainers))
 	if wrong := verdict.UnknownToken(rules, decision, query.UserAgent); wrong != "" && rules.Outcome() != judge.Pending {
 		return nil, badRequest("ua=%s", wrong)
 	}

@@ -121,17 +121,14 @@ func floods(loads []*counters.Load, open map[accidentKey]*statusapi.Problem, now
 	})
 }
 
-// sections returns what the features of the handlers in a scope show. Sections with the
-// same title are one.
+// sections returns what the steps of the handlers in a scope show. Sections with the same
+// title are one.
 func (r *Reporter) sections(scope statusapi.Scope) []statusapi.Section {
 	list := []statusapi.Section{}
 	for _, h := range r.handlersIn(scope) {
 		sites := words.List(words.Map(h.sitesIn(scope), statusapi.SiteName), 3)
-		for _, feature := range h.Features {
-			s := feature.View(h.mode() == statusapi.Monitor)
-			if s.Title == "" {
-				continue
-			}
+		for _, step := range h.Views {
+			s := step.View(h.mode() == statusapi.Monitor)
 			at := slices.IndexFunc(list, func(other statusapi.Section) bool { return other.Title == s.Title })
 			if at < 0 {
 				at = len(list)

@@ -67,8 +67,9 @@ type Handler struct {
 	Running func() (*enforce.Engine, *Modes)
 	// SetModes replaces the modes.
 	SetModes func(*Modes)
-	// Features are those that show something.
-	Features []statusapi.Feature
+	// Views and Explainers are steps.
+	Views      []statusapi.Viewer
+	Explainers []statusapi.Explainer
 	// Budgets list the budgets of steps.
 	Budgets []enforce.BudgetsOf
 	// Switches are the steps that can be switched off, by name.
@@ -76,7 +77,7 @@ type Handler struct {
 	// Review returns what is wrong with the settings of steps under rules.
 	Review func(*judge.Rules) []statusapi.Problem
 	// Problems returns what steps know of, and what is configured and does not run; it may be
-	// nil. See statusapi.Feature.
+	// nil. See statusapi.Diagnoser.
 	Problems func(monitored bool) []statusapi.Problem
 	// IsVerified reports whether the crawler with a name in the registry is verified by
 	// an address now.

@@ -249,5 +249,6 @@ var (
 	_ step.Ender         = (*Challenge)(nil)
 	_ step.Recorder      = (*Challenge)(nil)
 	_ step.Fitter        = (*Challenge)(nil)
-	_ step.Feature       = (*Challenge)(nil)
+	_ step.Diagnoser     = (*Challenge)(nil)
+	_ step.Explainer     = (*Challenge)(nil)
 )

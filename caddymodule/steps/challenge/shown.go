@@ -38,7 +38,7 @@ func (s *Storm) String() string { return cmp.Or(s.Host, "this server") }
 // enforceAdvice says how a check that is only monitored begins.
 const enforceAdvice = "To hold them, take `mode monitor` out of the block `robots`: the check then begins at once."
 
-// Problems implements step.Feature.
+// Problems implements step.Diagnoser.
 func (c *Challenge) Problems(monitored bool) []step.Problem {
 	return append(c.accidents(func(s *Storm, p *step.Problem) { c.describe(s, p, monitored) }), c.faults()...)
 }
@@ -71,10 +71,7 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	}
 }
 
-// View implements step.Feature: the accident of a storm has all that is to be seen.
-func (*Challenge) View(bool) step.Section { return step.Section{} }
-
-// Explain implements step.Feature.
+// Explain implements step.Explainer.
 func (c *Challenge) Explain(r *judge.Request, d *judge.Decision) string {
 	settings, err := c.config()
 	if err != nil || d.Reason != judge.Person || !New(nil, settings, nil).closes(d.Rules, r) {

@@ -92,12 +92,6 @@ func (s *Storms) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseW
 // End implements step.Ender.
 func (s *Storms) End(x *step.Exchange) { s.check.End(x) }
 
-// View implements step.Feature.
-func (*Storms) View(bool) step.Section { return step.Section{} }
-
-// Explain implements step.Feature.
-func (*Storms) Explain(*judge.Request, *judge.Decision) string { return "" }
-
 // stormed returns the patterns of the latest pages of addresses that may be lone, and the
 // User-Agent that more than half of them have.
 func (s *Storm) stormed() (patterns []string, userAgent string) {
@@ -115,7 +109,7 @@ func (s *Storm) stormed() (patterns []string, userAgent string) {
 	return fold(targets), userAgent
 }
 
-// Problems implements step.Feature.
+// Problems implements step.Diagnoser.
 func (s *Storms) Problems(monitored bool) []step.Problem {
 	return s.check.accidents(func(storm *Storm, p *step.Problem) {
 		patterns, agent := storm.stormed()
@@ -143,5 +137,5 @@ var (
 	_ step.Decider       = (*Storms)(nil)
 	_ step.Responder     = (*Storms)(nil)
 	_ step.Ender         = (*Storms)(nil)
-	_ step.Feature       = (*Storms)(nil)
+	_ step.Diagnoser     = (*Storms)(nil)
 )

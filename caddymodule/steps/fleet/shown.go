@@ -7,7 +7,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -29,7 +28,7 @@ func (f *limiter) trouble() (why string, since time.Time) {
 	return why, f.since
 }
 
-// View implements step.Feature.
+// View implements step.Viewer.
 func (f *Fleet) View(bool) step.Section {
 	trouble, since := f.redis.trouble()
 	row := []string{"", strconv.Itoa(f.redis.config.Instances), trouble}
@@ -42,16 +41,13 @@ func (f *Fleet) View(bool) step.Section {
 	}
 }
 
-// Explain implements step.Feature.
-func (*Fleet) Explain(*judge.Request, *judge.Decision) string { return "" }
-
 // lostFor is how long Redis does not answer before that is an accident.
 const lostFor = 10 * time.Second
 
 var fleetLost = statusapi.NewAccident("fleet_lost",
 	"The Redis of a `fleet` has not answered for ten seconds: each server counts alone. It ends when Redis answers.")
 
-// Problems implements step.Feature: one of the steps with a connection tells for all.
+// Problems implements step.Diagnoser: one of the steps with a connection tells for all.
 func (f *Fleet) Problems(bool) []step.Problem {
 	trouble, since := f.redis.trouble()
 	sites, teller := f.redis.sites()

@@ -155,5 +155,6 @@ var (
 	_ step.Step          = (*Fleet)(nil)
 	_ step.Starter       = (*Fleet)(nil)
 	_ step.Sharer        = (*Fleet)(nil)
-	_ step.Feature       = (*Fleet)(nil)
+	_ step.Viewer        = (*Fleet)(nil)
+	_ step.Diagnoser     = (*Fleet)(nil)
 )

@@ -205,13 +205,7 @@ func (l *Limits) Wrap(next step.Decide) step.Decide {
 // End implements step.Ender.
 func (*Limits) End(x *step.Exchange) { requests.Of(x).Reset() }
 
-// View implements step.Feature.
-func (*Limits) View(bool) (none step.Section) { return none }
-
-// Problems implements step.Feature.
-func (*Limits) Problems(bool) []step.Problem { return nil }
-
-// Explain implements step.Feature.
+// Explain implements step.Explainer.
 func (l *Limits) Explain(r *judge.Request, d *judge.Decision) string {
 	if l.set == nil && l.compile(nil, nil) != nil {
 		return ""
@@ -230,5 +224,5 @@ var (
 	_ step.Named         = (*Limits)(nil)
 	_ step.Watchful      = (*Limits)(nil)
 	_ step.Placed        = (*Limits)(nil)
-	_ step.Feature       = (*Limits)(nil)
+	_ step.Explainer     = (*Limits)(nil)
 )

@@ -21,7 +21,7 @@ func (s *Shed) state(monitored bool) (state State, are string) {
 	return s.load().State(clock.Now().UnixNano()), are
 }
 
-// View implements step.Feature.
+// View implements step.Viewer.
 func (s *Shed) View(monitored bool) statusapi.Section {
 	state, are := s.state(monitored)
 	since := ""
@@ -35,7 +35,7 @@ func (s *Shed) View(monitored bool) statusapi.Section {
 	}
 }
 
-// Explain implements step.Feature.
+// Explain implements step.Explainer.
 func (*Shed) Explain(r *judge.Request, d *judge.Decision) string {
 	step, ok := StepOf(r, d)
 	if !ok {
@@ -46,7 +46,7 @@ func (*Shed) Explain(r *judge.Request, d *judge.Decision) string {
 
 var busy = statusapi.NewAccident("shedding", "The server is busy, so that `shed` refuses crawlers.")
 
-// Problems implements step.Feature.
+// Problems implements step.Diagnoser.
 func (s *Shed) Problems(monitored bool) []statusapi.Problem {
 	state, are := s.state(monitored)
 	if state.Since.IsZero() {

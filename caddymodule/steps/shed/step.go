@@ -204,5 +204,7 @@ var (
 	_ step.Ender         = (*Shed)(nil)
 	_ step.Busy          = (*Shed)(nil)
 	_ step.Placed        = (*Shed)(nil)
-	_ step.Feature       = (*Shed)(nil)
+	_ step.Viewer        = (*Shed)(nil)
+	_ step.Diagnoser     = (*Shed)(nil)
+	_ step.Explainer     = (*Shed)(nil)
 )

@@ -11,12 +11,11 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// View implements step.Feature.
+// View implements step.Viewer.
 func (v *Verify) View(bool) step.Section {
 	sources, now := v.verifier.Sources(), clock.Now()
 	trouble := 0
@@ -32,12 +31,6 @@ func (v *Verify) View(bool) step.Section {
 		Note:    "Lists of addresses and directories of keys.",
 	}
 }
-
-// Problems implements step.Feature: verifiers are those of several handlers.
-func (*Verify) Problems(bool) []step.Problem { return nil }
-
-// Explain implements step.Feature.
-func (*Verify) Explain(*judge.Request, *judge.Decision) string { return "" }
 
 // problems returns the problems of all verifiers that run.
 func problems() (list []step.Problem) { return problemsOf(verifiers.Values(), clock.Now()) }

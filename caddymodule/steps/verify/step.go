@@ -171,5 +171,5 @@ var (
 	_ step.Step          = (*Verify)(nil)
 	_ step.Starter       = (*Verify)(nil)
 	_ step.Verifier      = (*Verify)(nil)
-	_ step.Feature       = (*Verify)(nil)
+	_ step.Viewer        = (*Verify)(nil)
 )

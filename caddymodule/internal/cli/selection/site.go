@@ -60,8 +60,8 @@ type Site struct {
 	Verification *judge.Verification
 	// Steps are those of the site with their settings, which are not set up.
 	Steps []step.Step
-	// Features are those of the site, which are not set up.
-	Features []statusapi.Feature
+	// Explainers are those of Steps.
+	Explainers []statusapi.Explainer
 	// Sampled says that a log of the configuration is sampled.
 	Sampled bool
 	// Routes are the sites of the configuration, also those without a robots handler.
