@@ -30,6 +30,6 @@ const banner = {
 	problem: (p) => {
 		const [mark, kind] = { error: ['bad', 'Problem:'], warning: ['warn', 'Warning:'], note: p.message.startsWith('Handled: ') ? ['good', 'Handled:'] : ['info', 'Note:'] }[p.severity];
 		const text = zoned(p.message).replace(/^Handled: /, '') + (p.since && !p.until && (mark === 'bad' || mark === 'warn') && !p.message.includes(' since ') ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : '') + '.';
-		return { mark, kind, text, todo: zoned(p.actions.length ? p.actions[0].what.replace(/[.]?$/, '.') : p.advice), actions: p.actions, usual: p.kind === 'impostors' };
+		return { mark, kind, text, todo: zoned(p.actions[0]?.text ? p.actions[0].what + '.' : p.advice), actions: p.actions, usual: p.kind === 'impostors' };
 	},
 };
