@@ -45,6 +45,13 @@ func newParser(d *caddyfile.Dispenser, settings *Settings) *parser {
 	}
 }
 
+// HasLine reports whether the block robots can have a line: one of the core, or of a step that
+// this program has.
+func HasLine(name string) bool {
+	_, has := newParser(nil, new(Settings)).site()[name]
+	return has
+}
+
 // directive parses the block of a directive or of a global option, and checks
 // its settings.
 func (p *parser) directive(known lines.Table) error {

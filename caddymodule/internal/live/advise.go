@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
@@ -27,6 +29,9 @@ func (r *Reporter) advise(p *statusapi.Problem, scope statusapi.Scope) {
 		return
 	}
 	p.Actions = r.actions(scope, &advice.Facts{Problem: *p})
+	if len(p.Actions) > 0 && strings.HasSuffix(p.Actions[0].What, inStandard) {
+		p.Advice = p.Actions[0].What + "."
+	}
 }
 
 // actions returns the actions for facts, to which it adds those of the configuration.
@@ -50,7 +55,22 @@ func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.A
 	if scope.Owner() {
 		f.Admin = r.app.Admin
 	}
-	return advice.For(f)
+	return words.Map(advice.For(f), possible)
+}
+
+// inStandard is the end of an action that needs another program.
+const inStandard = " is in Caddy with caddymodule/standard"
+
+// possible returns an action that has no line to copy of a step that this program does not have.
+func possible(a statusapi.Action) statusapi.Action {
+	for line := range strings.Lines(a.Text) {
+		name, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		isInner := strings.HasPrefix(line, "\t") || name == "}"
+		if a.Where == statusapi.Caddyfile && !isInner && !config.HasLine(name) {
+			return statusapi.Action{What: a.What + ": the line " + name + inStandard}
+		}
+	}
+	return a
 }
 
 // searchPartly is the kind of a problem of a search engine, some of whose verified requests

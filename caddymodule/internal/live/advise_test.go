@@ -8,6 +8,8 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/policy"
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -98,5 +100,18 @@ func TestClaims(t *testing.T) {
 	w.pass(2 * time.Hour)
 	if got := told(); len(got) != 0 {
 		t.Errorf("two hours later: %q", got)
+	}
+}
+
+// What this program does not have is not there to copy.
+func TestActionsOfOtherPrograms(t *testing.T) {
+	for text, want := range map[string]string{
+		"http_clients on\nlimit /x {\n\teach 10/1m\n}": "http_clients on\nlimit /x {\n\teach 10/1m\n}",
+		"http_clients on\nburden 7":                    "",
+	} {
+		a := possible(statusapi.Action{What: "Slow it down", Text: text, Where: statusapi.Caddyfile})
+		if a.Text != want || want == "" && a.What != "Slow it down: the line burden is in Caddy with caddymodule/standard" {
+			t.Errorf("%q: %+v", text, a)
+		}
 	}
 }
