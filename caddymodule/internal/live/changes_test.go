@@ -2,7 +2,9 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -99,5 +102,22 @@ func TestMonitorModeForLong(t *testing.T) {
 	}
 	if got := w.now.Sub(since); got != 31*24*time.Hour {
 		t.Errorf("after a restart: for %v", got)
+	}
+}
+
+// Clients can make up hosts, so only a limited number of them has a mode of its own.
+func TestModesOfHostsAreBounded(t *testing.T) {
+	modes := NewModes(new(config.Settings), crawler.Builtin())
+	var err error
+	for n := range maxHostModes {
+		if modes, err = modes.set([]string{fmt.Sprintf("m%d.test", n)}, nil, statusapi.Monitor); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if _, err := modes.set([]string{"more.test"}, nil, statusapi.Monitor); err == nil || !strings.Contains(err.Error(), "which is the limit") {
+		t.Errorf("one more: %v", err)
+	}
+	if _, err := modes.set([]string{"m1.test"}, nil, statusapi.Enforce); err != nil {
+		t.Errorf("another mode for one of them: %v", err)
 	}
 }
