@@ -155,7 +155,8 @@ func newReading(m *claim.Message) (*reading, error) {
 	octets := len(m.Host) + len(m.RequestURI)
 	for _, lines := range m.Header {
 		for _, line := range lines {
-			if octets += len(line) + len(", "); octets > maxOctets {
+			octets += len(line) + len(", ")
+			if octets > maxOctets {
 				return nil, errTooLong
 			}
 		}

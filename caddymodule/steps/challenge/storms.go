@@ -102,7 +102,8 @@ func (s *Storm) stormed() (patterns []string, userAgent string) {
 	times := make(map[string]int)
 	for _, page := range latest[:n] {
 		targets = append(targets, page.target)
-		if times[page.userAgent]++; 2*times[page.userAgent] > n {
+		times[page.userAgent]++
+		if 2*times[page.userAgent] > n {
 			userAgent = page.userAgent
 		}
 	}

@@ -88,7 +88,8 @@ func (s *suggester) policies() (list []*candidate) {
 	slices.SortStableFunc(all, func(a, b *audit.Crawler) int { return cmp.Compare(b.Share(s.whole), a.Share(s.whole)) })
 	for _, p := range purposes {
 		c := s.candidate(policy, snippet.Deny(string(p)))
-		if c.policy.Deny = []managed.Statement{{Values: []string{string(p)}}}; p == crawler.AITraining {
+		c.policy.Deny = []managed.Statement{{Values: []string{string(p)}}}
+		if p == crawler.AITraining {
 			c.Text, c.policy = "policy no-training", managed.Policy{Presets: []managed.Statement{{Values: []string{"no-training"}}}}
 		}
 		var own, much []string
