@@ -1,4 +1,5 @@
-// Package snippet writes the lines of a robots block, in a Caddyfile, that hold crawlers.
+// Package snippet writes the lines of a Caddyfile that hold crawlers: those of a robots block, and
+// those of Caddy itself that refuse a User-Agent.
 //
 //	snippet.Limit([]string{"/search/*"}, "each "+snippet.Rate(12).String()) // limit /search/* { each 10/1m }
 //	snippet.Deny("GPTBot", "/search/*")                                     // policy { deny GPTBot /search/* }
@@ -7,6 +8,7 @@ package snippet
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +25,37 @@ func Limit(paths []string, lines ...string) string {
 // some paths or the whole site.
 func Deny(name string, paths ...string) string {
 	return "policy" + block(strings.Join(append([]string{"deny", name}, paths...), " "))
+}
+
+// What can be written so that it means only itself: a User-Agent between quotes, without placeholders
+// and without a star at an end, where Caddy takes it for a wildcard; and a pattern that is the same in
+// each form of a URL.
+var (
+	plainAgent   = regexp.MustCompile(`^[!#-)+-\[\]-_a-z|~](?:[ !#-\[\]-_a-z|~]*[!#-)+-\[\]-_a-z|~])?$`)
+	plainPattern = regexp.MustCompile(`^[/*][A-Za-z0-9/._~:@,+=&?*-]*[$]?$`)
+)
+
+// Refuse returns lines of Caddy for the block of a site, which refuse a User-Agent on the paths of
+// patterns in robots.txt syntax. It returns "" where the lines could mean something else: clients
+// choose User-Agents and paths.
+func Refuse(userAgent string, patterns []string) string {
+	var paths []string
+	for _, pattern := range patterns {
+		if !plainPattern.MatchString(pattern) {
+			return ""
+		}
+		text, isExact := strings.CutSuffix(strings.TrimRight(pattern, "*"), "$")
+		path := strings.ReplaceAll(regexp.QuoteMeta(text), `\*`, ".*")
+		if isExact {
+			path += "$"
+		}
+		paths = append(paths, path)
+	}
+	if len(paths) == 0 || !plainAgent.MatchString(userAgent) {
+		return ""
+	}
+	return "@fleet" + block(`header User-Agent "`+userAgent+`"`,
+		`vars_regexp {http.request.orig_uri} "^(?:`+strings.Join(paths, "|")+`)"`) + "\nrespond @fleet 403"
 }
 
 func block(lines ...string) string { return " {\n\t" + strings.Join(lines, "\n\t") + "\n}" }

@@ -40,6 +40,7 @@ func IsUnmeant(kind string) bool { return kind == Mistake || kind == NoRules || 
 const (
 	Command   = "command"
 	Caddyfile = "caddyfile"  // lines of the block robots
+	SiteBlock = "site"       // lines of the block of the site
 	RobotsTxt = "robots_txt" // lines of the site's robots.txt
 )
 
@@ -51,8 +52,8 @@ func (h *Health) AmongPeople() bool {
 // Action is something that the operator can do.
 type Action struct {
 	What  string `json:"what"`  // in words, without a point
-	Text  string `json:"text"`  // to copy; "" for words alone. Nothing in it was sent by clients
-	Where string `json:"where"` // where Text belongs: command, caddyfile or robots_txt; "" without Text
+	Text  string `json:"text"`  // to copy; "" for words alone. What clients sent is in it only in the forms of package snippet
+	Where string `json:"where"` // where Text belongs: command, caddyfile, site or robots_txt; "" without Text
 }
 
 // Problem is one problem, with advice.

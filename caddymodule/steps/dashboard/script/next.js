@@ -8,7 +8,7 @@ const next = {
 		replace(byId('nextsteps'), JSON.stringify(banner.actions), ...(first ? [first.text ? make('div', '', ...next.step({ ...first, what: '' })) : null, more || null] : [])); // the banner says what
 	},
 
-	places: { command: 'Run this command:', caddyfile: 'Add these lines to the block robots of the Caddyfile:', robots_txt: 'Write this into robots.txt:' },
+	places: { command: 'Run this command:', caddyfile: 'Add these lines to the block robots of the Caddyfile:', site: 'Add these lines to the block of the site in the Caddyfile:', robots_txt: 'Write this into robots.txt:' },
 
 	step: ({ what, text, where }) => {
 		const words = what && what.replace(/[.]?$/, '.');
