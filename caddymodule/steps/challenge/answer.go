@@ -45,7 +45,7 @@ func (c *Check) End(x *step.Exchange) {
 	case !a.reached:
 		a.giveBack()
 	case a.counted.visitor != nil && a.counted.isLone && a.media == media.Page:
-		a.storm.keep(sample{x.Request.Target, a.bearer.userAgent})
+		a.storm.keep(x.Request.Target)
 	}
 	if isComplete && x.Request.Method != http.MethodHead {
 		a.observe()
@@ -67,6 +67,16 @@ func (a *Arrival) isNone() bool {
 	return a.media != media.Page && a.media != media.Unknown
 }
 
+// visits counts an address as a visitor of other pages than the stormed ones, once a day.
+func (a *Arrival) visits() {
+	if v := a.ofAddress(); !v.visited.isRecent(a.now) {
+		v.visited.Store(a.now)
+		one, other := a.storm.cohorts.visitorsWith(a.bearer.userAgent[:min(len(a.bearer.userAgent), maxKept)])
+		one.Add(1)
+		other.Add(1)
+	}
+}
+
 // observe notes what a client was served: pages, what they embed, and what proves that the
 // site knows it.
 func (a *Arrival) observe() {
@@ -75,9 +85,14 @@ func (a *Arrival) observe() {
 		a.status == http.StatusNotModified && a.media == media.Unknown && hint == media.Embedded
 	if embeds {
 		a.storm.embeds(a.ofAddress(), a.now)
+		if a.check.page == nil { // on all pages; so those who fetch what they embed count as their visitors
+			a.visits()
+		}
 	}
-	if a.cell != nil && !a.matches && a.status < 300 && a.media == media.Page {
+	isPage := a.status < 300 && a.media == media.Page
+	if isPage && !a.matches && a.cell != nil {
 		a.cell.elsewhere.Add(1)
+		a.visits()
 	}
 	isKnown := embeds || a.proves && a.status < 300
 	if isKnown && a.client != nil && !a.storm.on.Load() && !a.check.always {

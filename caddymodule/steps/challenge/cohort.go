@@ -1,9 +1,16 @@
 package challenge
 
 import (
+	"fmt"
 	"hash/maphash"
+	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/internal/snippet"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // A cohort is the clients with one exact User-Agent. One that storms the paths of the check,
@@ -14,17 +21,26 @@ import (
 // 256th of the others to it.
 const (
 	cohortCells  = 256
-	cohortFactor = 5       // by how much its share of pages here exceeds that of the others
-	leastOthers  = 50      // pages of the others elsewhere, which say something
-	era          = 10 * 60 // in seconds; after one, all counts are halved
-	maxKept      = 256     // octets of a User-Agent that are kept
+	visitorCells = 2048
+	cohortFactor = 5         // by how much its share of pages here exceeds that of the others
+	leastOthers  = 50        // pages of the others elsewhere, which say something
+	era          = 10 * 60   // in seconds; after one, all counts of pages are halved
+	eras         = day / era // after which those of visitors are halved
+	maxKept      = 256       // octets of a User-Agent that are kept
+
+	// leastVisitors is how many visitors of other pages show that fewer than 1/rareShare of them
+	// have a User-Agent.
+	leastVisitors = 100
+	rareShare     = 100
 )
 
 // cohorts counts the pages of a Storm by User-Agent. It is safe for concurrent use.
 type cohorts struct {
-	cells  [cohortCells]cohortCell
-	storms atomic.Pointer[cohortCell] // the one that storms; nil if none does
-	era    atomic.Uint32              // of the last look
+	seed     maphash.Seed
+	cells    [cohortCells]cohortCell
+	visitors [2][visitorCells]atomic.Int32 // addresses that came for other pages, each once a day
+	storms   atomic.Pointer[cohortCell]    // the one that storms; nil if none does
+	era      atomic.Uint32                 // of the last look
 }
 
 // cohortCell counts the User-Agents with a hash.
@@ -35,8 +51,15 @@ type cohortCell struct {
 }
 
 // cellOf returns the cell of a User-Agent.
-func (c *cohorts) cellOf(seed maphash.Seed, agent string) *cohortCell {
-	return &c.cells[maphash.String(seed, agent)%cohortCells]
+func (c *cohorts) cellOf(agent string) *cohortCell {
+	return &c.cells[maphash.String(c.seed, agent)%cohortCells]
+}
+
+// visitorsWith returns two counts of the visitors with a User-Agent, each with those of others by
+// chance: the lower one is taken for their number.
+func (c *cohorts) visitorsWith(agent string) (one, other *atomic.Int32) {
+	sum := maphash.String(c.seed, agent)
+	return &c.visitors[0][sum%visitorCells], &c.visitors[1][sum>>32%visitorCells]
 }
 
 // counts counts a page on the paths of the check.
@@ -54,11 +77,17 @@ func (c *cohortCell) counts(agent string) {
 
 // look finds the cohort that storms. It is called once a second, by one goroutine.
 func (c *cohorts) look(now uint32, over int) {
-	if c.era.Swap(now/era) != now/era {
+	if before := c.era.Swap(now / era); before != 0 && before != now/era {
 		for i := range c.cells {
 			one := &c.cells[i]
 			one.here.Store(one.here.Load() / 2)
 			one.elsewhere.Store(one.elsewhere.Load() / 2)
+		}
+		if before/eras != now/day {
+			for i := range visitorCells {
+				c.visitors[0][i].Store(c.visitors[0][i].Load() / 2)
+				c.visitors[1][i].Store(c.visitors[1][i].Load() / 2)
+			}
 		}
 	}
 	top, here, elsewhere := c.top()
@@ -82,4 +111,55 @@ func (c *cohorts) top() (top *cohortCell, here, elsewhere int) {
 		}
 	}
 	return top, here, elsewhere
+}
+
+// leader is the User-Agent with most pages on the paths of the check.
+type leader struct {
+	agent         string
+	here, allHere int // its pages there, and those of all
+	visitors      int // who came for other pages with it
+	allVisitors   int
+}
+
+// leader returns the User-Agent that has more than half of the pages on the paths of the check. Its
+// agent is "" if none has.
+func (c *cohorts) leader() (l leader) {
+	top, here, _ := c.top()
+	for i := range c.visitors[0] {
+		l.allVisitors += int(c.visitors[0][i].Load())
+	}
+	l.here, l.allHere = int(top.here.Load()), here
+	if agent := top.agent.Load(); agent != nil && here > 0 && 2*l.here > here {
+		one, other := c.visitorsWith(*agent)
+		l.agent, l.visitors = *agent, int(min(one.Load(), other.Load()))
+	}
+	return l
+}
+
+// isRare reports whether so few visitors of other pages have the User-Agent that it may be refused.
+func (l *leader) isRare() bool {
+	return l.allVisitors >= leastVisitors && rareShare*l.visitors < l.allVisitors
+}
+
+// String describes the User-Agent for people.
+func (l *leader) String() string {
+	return fmt.Sprintf("%d %% of these pages went to the User-Agent %s, which %d of %s of other pages have",
+		100*l.here/l.allHere, strconv.QuoteToASCII(l.agent), l.visitors, words.Plural(l.allVisitors, "visitor", "visitors"))
+}
+
+// name adds to a problem the User-Agent of a storm that may be a fleet's, and the lines that refuse
+// it on the stormed paths, where people hardly have it.
+func (s *Storm) name(p *step.Problem, patterns []string) {
+	l := s.cohorts.leader()
+	if l.agent == "" {
+		return
+	}
+	p.Plain = p.Message + "; most of these pages went to one User-Agent"
+	p.Message += "; " + l.String()
+	isWhole := len(l.agent) < maxKept
+	if lines := snippet.Refuse(l.agent, patterns); lines != "" && isWhole && l.isRare() {
+		const what = "If nobody needs this User-Agent, refuse it on these paths"
+		p.Advice += " " + what + "."
+		p.Actions = append(p.Actions, statusapi.Action{What: what, Text: lines, Where: statusapi.SiteBlock})
+	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Bounds of what a Memory remembers: about 60 MB if all of it is used.
+// Bounds of what a Memory remembers: about 50 MB if all of it is used, and up to 100 kB for each origin.
 const (
 	maxMemos  = 7 << 16
 	maxStorms = 1 << 10 // origins
@@ -56,6 +56,7 @@ type memo struct {
 	// When a client showed a sign last, and when the site last saw, while the check was off, that
 	// it knows the client.
 	sign, known moment
+	visited     moment // when an address was counted as a visitor of other pages
 	// Somebody has come with a pass, or was shown a page for it; an address got a style sheet's
 	// cookie.
 	used atomic.Bool

@@ -66,7 +66,7 @@ func (c *Check) pace(x *step.Exchange) Verdict {
 	}
 	a.storm, a.proves = s, proves(&x.Request, x.HTTP, x.Decision.Agent.Class)
 	if kind == stranger {
-		a.cell, a.client = s.cohorts.cellOf(c.memory.seed, a.bearer.userAgent), a.ofClient()
+		a.cell, a.client = s.cohorts.cellOf(a.bearer.userAgent), a.ofClient()
 	}
 	switch {
 	case !a.matches:

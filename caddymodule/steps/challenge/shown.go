@@ -3,7 +3,7 @@ package challenge
 import (
 	"cmp"
 	"fmt"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
@@ -46,13 +46,18 @@ func (c *Challenge) Problems(monitored bool) []step.Problem {
 // describe says what becomes of a storm, in its accident.
 func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	asked, passed := int(s.asked.Load()), int(s.passed.Load())
-	who := fmt.Sprintf("%s who asked %s for pages of `%s` since %s", words.Plural(asked, "stranger", "strangers"), s, c.name,
-		p.Since.UTC().Format("2 January 15:04 UTC"))
+	paths, patterns := "`"+c.name+"`", c.Paths
+	if c.isDisallowed() {
+		patterns = s.stormed()
+		paths += " (of late `" + strings.Join(patterns, " ") + "`)"
+	}
+	who := fmt.Sprintf("%s from %s who asked %s for pages of %s since %s", words.Plural(asked, "stranger", "strangers"),
+		words.Plural(s.addresses.Load(), "address", "addresses"), s, paths, p.Since.UTC().Format("2 January 15:04 UTC"))
 	p.Before, p.Now = passed, asked
 	switch {
 	case c.IsOff(p.Sites[0]):
 		p.Before, p.Now, p.AmongPeople = 0, int(s.lone.Load()), true
-		p.Message = fmt.Sprintf("strangers storm pages of `%s` at %s, and challenge is switched off", c.name, s)
+		p.Message = fmt.Sprintf("strangers storm pages of %s at %s, and challenge is switched off", paths, s)
 		p.Advice = "`POST /robots/challenge?set=configured` switches it on."
 		p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}
 	case monitored:
@@ -60,14 +65,16 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 		p.Actions = []statusapi.Action{{What: "Enforce it until Caddy loads its configuration again", Text: "mode?mode=enforce", Where: statusapi.Command}}
 	case asked >= leastAsked && 2*passed > asked:
 		p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%d of %s passed the check", passed, who)
-		p.Advice = "They are people, or a fleet that solves the check, which nothing here holds: most pages there went to " + s.cohorts.String() +
-			". If nobody needs it, refuse this User-Agent on these paths with Caddy's matcher `header`."
+		p.Advice = "They are people, or a fleet that solves the check, which nothing here holds."
 	case asked == 0:
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do: each name gets a few of them."
-		p.Message = fmt.Sprintf("Handled: clients with names of crawlers that no rule binds storm pages of `%s` at %s", c.name, s)
+		p.Message = fmt.Sprintf("Handled: clients with names of crawlers that no rule binds storm pages of %s at %s", paths, s)
 	default:
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
 		p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)
+	}
+	if p.Severity != statusapi.Remark {
+		s.name(p, patterns)
 	}
 }
 
@@ -82,16 +89,6 @@ func (c *Challenge) Explain(r *judge.Request, d *judge.Decision) string {
 
 // leastAsked is how many strangers show that most pass.
 const leastAsked = 200
-
-// String describes the User-Agent that has most pages on the paths of the check.
-func (c *cohorts) String() string {
-	top, _, elsewhere := c.top()
-	agent := ""
-	if known := top.agent.Load(); known != nil {
-		agent = *known
-	}
-	return fmt.Sprintf("%s, which has %d %% of the other pages", strconv.QuoteToASCII(agent), 100*int(top.elsewhere.Load())/max(1, elsewhere))
-}
 
 // leastWaiting is how many addresses show that the check's cookie does not come back.
 const leastWaiting = 20

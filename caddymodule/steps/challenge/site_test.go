@@ -110,8 +110,8 @@ func (s *site) request(method, target, addr string, fields ...string) *step.Exch
 }
 
 // watch sends a request to a site where storms are watched.
-func (s *site) watch(target, addr string) {
-	x := s.request("GET", target, addr)
+func (s *site) watch(target, addr string, fields ...string) {
+	x := s.request("GET", target, addr, fields...)
 	s.check.watch(x)
 	s.answer(x, backend{})
 }

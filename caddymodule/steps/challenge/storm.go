@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,35 +48,29 @@ type Storm struct {
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
 	lone      atomic.Int32  // pages of lone addresses in the window, at the last evaluation
-	cohorts   *cohorts      // nil where storms are only told
+	cohorts   cohorts
 
-	// Since the check went on: pages shown, and clients that came back. waiting is how many addresses
-	// got the style sheet's cookie since somebody came back with one: a CDN may have removed it.
-	asked, passed, waiting atomic.Int64
+	// Since the check went on: pages shown, clients that came back, and addresses. waiting is how many
+	// addresses got the style sheet's cookie since somebody came back with one: a CDN may have removed it.
+	asked, passed, addresses, waiting atomic.Int64
 
-	mu     sync.Mutex // is never waited for
-	latest [samples]sample
+	mu     sync.Mutex      // is never waited for
+	latest [samples]string // their targets, of which maxKept octets are kept
 	next   int
 }
 
 func (s *Storm) start(host string, c *Check, key uint64) {
-	s.Host, s.check, s.key = host, c.id(), key
+	s.Host, s.check, s.key, s.cohorts.seed = host, c.id(), key, c.memory.seed
 	s.ring = make([]second, s.window()+lonelyFor+1)
-	if c.page != nil {
-		s.cohorts = new(cohorts)
-	}
 }
 
 // window returns the time of `over` in seconds.
 func (s *Storm) window() int { return int(s.check.window / time.Second) }
 
-// sample is a page of a lone address.
-type sample struct{ target, userAgent string }
-
-// keep keeps a page as a sample, unless another request does that now.
-func (s *Storm) keep(page sample) {
+// keep keeps the target of a page as a sample, unless another request does that now.
+func (s *Storm) keep(target string) {
 	if s.mu.TryLock() {
-		s.latest[s.next%samples] = page
+		s.latest[s.next%samples] = strings.Clone(target[:min(len(target), maxKept)])
 		s.next++
 		s.mu.Unlock()
 	}
@@ -100,9 +95,7 @@ func (s *Storm) add(at, now uint32, all, lone int32) {
 // than it can.
 func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 	if last := s.evaluated.Load(); last != now && s.evaluated.CompareAndSwap(last, now) {
-		if s.cohorts != nil {
-			s.cohorts.look(now, s.check.over)
-		}
+		s.cohorts.look(now, s.check.over)
 		s.evaluate(now, busy != nil && busy())
 	}
 	return s.on.Load()
@@ -126,6 +119,7 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 	if on := now-s.high.Load() < calmFor; on != s.on.Load() {
 		s.asked.Store(0)
 		s.passed.Store(0)
+		s.addresses.Store(0)
 		s.waiting.Store(0)
 		s.since.Store(now)
 		s.on.Store(on)

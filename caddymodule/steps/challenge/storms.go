@@ -14,7 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/visible"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // The watch for storms looks at one in watchedShare addresses, so that it costs people's
@@ -79,8 +79,12 @@ func (c *Check) watch(x *step.Exchange) {
 		return
 	}
 	a := c.arrival(x)
-	a.storm = c.storm(&x.Request, a.now)
+	a.storm, a.matches = c.storm(&x.Request, a.now), true
 	a.counted = a.storm.count(a.ofAddress(), a.now, false)
+	if a.counted.isLone {
+		a.cell = a.storm.cohorts.cellOf(a.bearer.userAgent)
+		a.cell.counts(a.bearer.userAgent)
+	}
 	a.storm.IsOn(a.now, nil)
 }
 
@@ -92,34 +96,21 @@ func (s *Storms) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseW
 // End implements step.Ender.
 func (s *Storms) End(x *step.Exchange) { s.check.End(x) }
 
-// stormed returns the patterns of the latest pages of addresses that may be lone, and the
-// User-Agent that more than half of them have.
-func (s *Storm) stormed() (patterns []string, userAgent string) {
+// stormed returns the patterns of the latest pages of addresses that may be lone.
+func (s *Storm) stormed() []string {
 	s.mu.Lock()
-	latest, n := s.latest, min(s.next, samples)
-	s.mu.Unlock()
-	var targets []string
-	times := make(map[string]int)
-	for _, page := range latest[:n] {
-		targets = append(targets, page.target)
-		times[page.userAgent]++
-		if 2*times[page.userAgent] > n {
-			userAgent = page.userAgent
-		}
-	}
-	return fold(targets), userAgent
+	defer s.mu.Unlock()
+	return fold(s.latest[:min(s.next, samples)])
 }
 
 // Problems implements step.Diagnoser.
 func (s *Storms) Problems(monitored bool) []step.Problem {
 	return s.check.accidents(func(storm *Storm, p *step.Problem) {
-		patterns, agent := storm.stormed()
+		patterns := storm.stormed()
 		paths := strings.Join(patterns, " ")
 		p.Now, p.AmongPeople = int(storm.lone.Load())*watchedShare/int(watchedWindow/time.Minute), true
-		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else", p.Now, storm, paths)
-		if agent != "" {
-			p.Message += fmt.Sprintf("; most have the User-Agent %.200s", visible.Text(agent))
-		}
+		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else: "+
+			"about %s since it began", p.Now, storm, paths, words.Plural(storm.addresses.Load()*watchedShare, "address", "addresses"))
 		p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
 			": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm)
 		if monitored {
@@ -128,6 +119,7 @@ func (s *Storms) Problems(monitored bool) []step.Problem {
 		p.Actions = []statusapi.Action{{
 			What: "Let browsers show once that they are browsers, without a click", Text: "challenge " + paths, Where: statusapi.Caddyfile,
 		}}
+		storm.name(p, patterns)
 	})
 }
 
