@@ -1,6 +1,8 @@
 package robots
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -44,4 +46,26 @@ func TestMatchAllocatesNothing(t *testing.T) {
 			}
 		}
 	}
+}
+
+// rulesText returns a file of n rules. Their paths share folders, as in real
+// files; wild of the rules have a `*`.
+func rulesText(n, wild int) string {
+	rnd := rand.New(rand.NewPCG(1, uint64(n)))
+	words := strings.Fields("shop cart user login search tag author archive feed print private admin api static " +
+		"product category review checkout account media gallery video download forum topic thread")
+	word := func() string { return words[rnd.IntN(len(words))] }
+	var b strings.Builder
+	b.WriteString("User-agent: *\n")
+	for i := range n {
+		switch {
+		case i < wild && i%2 == 0:
+			fmt.Fprintf(&b, "Disallow: /*?%s%d=\n", word(), i)
+		case i < wild:
+			fmt.Fprintf(&b, "Disallow: /*/%s-%d/*.html$\n", word(), i)
+		default:
+			fmt.Fprintf(&b, "Disallow: /%s/%s-%d/%s\n", word(), word(), i, word())
+		}
+	}
+	return b.String()
 }

@@ -12,13 +12,26 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
+// typicalUAs are User-Agents of each kind, and hostile ones.
+var typicalUAs = []struct{ name, ua string }{
+	{"browser", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36 Edg/124.0"},
+	{"phone", "Mozilla/5.0 (Linux; Android 13; SM-S918B Build/TP1A.220624.014; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/124.0.6367.82 Mobile Safari/537.36"},
+	{"crawler", "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"},
+	{"unknown crawler", "Mozilla/5.0 (compatible; AcmeSiteCrawler/2.1; +https://acme.example/crawler)"},
+	{"library", "curl/8.5.0"},
+	{"hostile 64 KB words", strings.Repeat("Yandex(Sogou-web+Googlebo;", 64<<10/26)},
+	{"hostile 64 KB one word", strings.Repeat("ab", 32<<10)},
+	{"hostile 64 KB URL", "http://" + strings.Repeat("bot.", 16<<10)},
+	{"hostile 64 KB parts", strings.Repeat("aAbBcC_", 9<<10) + " x"},
+}
+
 func TestCachedResultsEqualTheMatchers(t *testing.T) {
 	r := crawler.Builtin()
 	m := r.Matcher(nil)
 	for _, entries := range []int{0, 1, 4096} {
 		cache := crawler.NewCache(entries)
 		for range 3 {
-			for _, c := range benchUAs {
+			for _, c := range typicalUAs {
 				var want, got crawler.Identity
 				m.Identify(c.ua, &want)
 				cache.Identify(m, c.ua, &got)
@@ -82,7 +95,7 @@ func TestCacheKeepsNoRequestMemory(t *testing.T) {
 func TestCacheHitAllocatesNothing(t *testing.T) {
 	m := crawler.Builtin().Matcher(nil)
 	cache := crawler.NewCache(64)
-	for _, c := range benchUAs {
+	for _, c := range typicalUAs {
 		var id crawler.Identity
 		cache.Identify(m, c.ua, &id)
 		if n := testing.AllocsPerRun(100, func() { cache.Identify(m, c.ua, &id) }); n != 0 {

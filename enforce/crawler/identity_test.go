@@ -105,7 +105,7 @@ func TestIdentifyYieldsAtMostMaxAgents(t *testing.T) {
 
 func TestIdentifyAllocatesNothing(t *testing.T) {
 	m := crawler.Builtin().Matcher([]string{"Acme"})
-	for _, c := range benchUAs {
+	for _, c := range typicalUAs {
 		var id crawler.Identity
 		if n := testing.AllocsPerRun(100, func() { m.Identify(c.ua, &id) }); n != 0 {
 			t.Errorf("%s: %v allocations", c.name, n)

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // BenchmarkMemory measures requests with random keys in a full Memory, and
@@ -43,50 +41,5 @@ func BenchmarkMemory(b *testing.B) {
 				runtime.KeepAlive(m)
 			})
 		}
-	}
-}
-
-// BenchmarkMemoryOneKey measures requests of one crawler at one site.
-func BenchmarkMemoryOneKey(b *testing.B) {
-	visits := []robots.VisitTime{visit(600, 1845)}
-	rates := []robots.RequestRate{rate(30, time.Minute, 500, 1659), rate(60, time.Minute, 1700, 459), rate(1000, time.Hour, allDayFrom, allDayTo)}
-	for _, bench := range []struct {
-		name  string
-		grant Grant
-		step  time.Duration
-	}{
-		{"refused by its delay", Grant{Delay: delay(time.Hour)}, 0},
-		{"accepted", Grant{Delay: delay(time.Second)}, time.Second},
-		{"refused by delay and rates", Grant{Delay: delay(time.Hour), Rates: rates, Visits: visits}, 0},
-		{"accepted by delay, rates and Visit-time", Grant{Delay: delay(time.Millisecond), Rates: rates[:2], Visits: visits[:1]}, 2 * time.Second},
-		{"refused by Visit-time", Grant{Visits: []robots.VisitTime{visit(1500, 1600)}}, 0},
-	} {
-		b.Run(bench.name, func(b *testing.B) {
-			m, key, now := NewMemory(1000), newKey("a"), noon
-			terms := Compile(bench.grant)
-			b.ReportAllocs()
-			for b.Loop() {
-				now = now.Add(bench.step)
-				m.Take(context.Background(), now, []Use{{key, terms}})
-			}
-		})
-	}
-}
-
-// BenchmarkMemoryUses measures requests that use several budgets.
-func BenchmarkMemoryUses(b *testing.B) {
-	for _, n := range []int{2, 4, 8} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			m, now, terms := NewMemory(1000), noon, Compile(Grant{Delay: delay(time.Second)})
-			var uses []Use
-			for i := range n {
-				uses = append(uses, Use{newKey(fmt.Sprint(i)), terms})
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				now = now.Add(time.Second)
-				m.Take(context.Background(), now, uses)
-			}
-		})
 	}
 }
