@@ -128,28 +128,6 @@ func TestNamesAfterAnEviction(t *testing.T) {
 	src.hold.Unlock()
 }
 
-// Crawlers that come to many evicted hosts at once wait for the files, also if
-// their host is evicted again meanwhile.
-func TestManyEvictionsAtOnce(t *testing.T) {
-	const limit = 4
-	e, now := newManyHosts(t, judge.Settings{}, new(manyHosts), origins.Config{MaxOrigins: limit})
-	var all sync.WaitGroup
-	for range 8 * limit {
-		all.Go(func() {
-			for i := range 30 * limit {
-				var d judge.Decision
-				e.Decide(context.Background(), &judge.Request{
-					Origin: judge.Origin{Scheme: "http", Host: fmt.Sprint("host", i%(8*limit))}, Target: "/private/x", UserAgents: []string{fake.Gptbot}, Time: now,
-				}, &d)
-				if d.Reason != judge.Disallowed {
-					t.Errorf("host %d: %v", i, d.Reason)
-				}
-			}
-		})
-	}
-	all.Wait()
-}
-
 // Hosts that come and go at once lose no name: once a request was decided by a
 // file, every client that only this file names is refused.
 func TestNoNameIsLostBetweenEvictions(t *testing.T) {

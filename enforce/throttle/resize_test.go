@@ -2,8 +2,6 @@ package throttle
 
 import (
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,41 +80,5 @@ func TestResizeDropsUnusedKeys(t *testing.T) {
 	m.Resize(noon.Add(2*time.Hour), 20_000)
 	if s := stats(m); s.Entries != 0 {
 		t.Errorf("%+v", s)
-	}
-}
-
-// Concurrent requests never exceed the limit while the size changes.
-func TestResizeDuringRequests(t *testing.T) {
-	const keys, allowed = 300, 20
-	m := NewMemory(10_000)
-	terms := Compile(Grant{Rates: []robots.RequestRate{rate(allowed, time.Hour, allDayFrom, allDayTo)}})
-	var accepted [keys]atomic.Int64
-	var group sync.WaitGroup
-	var ended atomic.Bool
-	for range 4 {
-		group.Go(func() {
-			for range allowed + 5 {
-				for i := range keys {
-					if m.Take(t.Context(), noon, []Use{{newKey(fmt.Sprint(i)), terms}}).OK {
-						accepted[i].Add(1)
-					}
-				}
-			}
-		})
-	}
-	resizing := make(chan struct{})
-	go func() {
-		defer close(resizing)
-		for i := 0; !ended.Load() || i < 10; i++ {
-			m.Resize(noon, []int{1000, 1_000_000, 2000, 100_000, 10_000}[i%5])
-		}
-	}()
-	group.Wait()
-	ended.Store(true)
-	<-resizing
-	for i := range accepted {
-		if n := accepted[i].Load(); n != allowed {
-			t.Errorf("key %d: %d requests accepted, want %d", i, n, allowed)
-		}
 	}
 }

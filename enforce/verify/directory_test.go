@@ -2,13 +2,10 @@ package verify
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/internal/document"
 )
 
@@ -82,37 +79,6 @@ func TestKeyValidity(t *testing.T) {
 			t.Errorf("read at %s, now %s: found %v", tc.read, tc.now, got)
 		}
 	}
-}
-
-// If a directory can't be read again, its last copy stays in use, also after a restart.
-func TestLastCopyOfADirectoryStaysInUse(t *testing.T) {
-	s := newEd25519Signer()
-	synctest.Test(t, func(t *testing.T) {
-		f := newSignatureFixture(t, s)
-		f.web.set(directoryAt, func(*http.Request) *http.Response { return answerWith(503, "")(nil) })
-		time.Sleep(24 * time.Hour)
-		synctest.Wait()
-		m := func() *claim.Message {
-			return s.request(agentMember, s.params(f.config.Now(), ""), authority, coveredBot)
-		}
-		if row, got := f.check(m(), ""); row != "Signer" {
-			t.Errorf("%+v", got)
-		}
-		f.Close()
-		again := newFixture(t)
-		again.storage = f.storage
-		again.Start()
-		defer again.Close()
-		synctest.Wait()
-		if row, got := again.check(m(), ""); row != "Signer" {
-			t.Errorf("after a restart: %+v", got)
-		}
-		empty := newFixture(t)
-		defer empty.Close()
-		if _, got := empty.check(m(), ""); got.Reason != claim.DirectoryMissing {
-			t.Errorf("before the first read: %+v", got)
-		}
-	})
 }
 
 func TestDirectoryURL(t *testing.T) {

@@ -9,28 +9,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 )
 
-// A bad document does not change the list in use, and the Observer receives the error.
-func TestBadDocumentsDoNotChangeTheList(t *testing.T) {
-	for _, tc := range badLists {
-		synctest.Test(t, func(t *testing.T) {
-			f := newFixture(t)
-			f.web.set(listURL, page(goodList))
-			f.Start()
-			defer f.Close()
-			synctest.Wait()
-			f.web.set(listURL, page(tc.body))
-			time.Sleep(7 * time.Hour)
-			synctest.Wait()
-			if got := f.ask("Listed", "192.0.2.9"); got.State != claim.Verified {
-				t.Errorf("%s: %+v", tc.name, got)
-			}
-			if got := f.events.lastRead(listSource); !strings.Contains(got, tc.err) {
-				t.Errorf("%s: the Observer received %q, want %q", tc.name, got, tc.err)
-			}
-		})
-	}
-}
-
 // draft-ietf-webbotauth-httpsig-protocol-01, section 5.5: the keys are where the agent says, with status 200.
 func TestDirectoriesAreReadWithoutRedirects(t *testing.T) {
 	s := newEd25519Signer()

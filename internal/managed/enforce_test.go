@@ -11,40 +11,10 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
-// User-Agents.
-const (
-	chrome    = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
-	googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
-	bingbot   = "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)"
-	gptbot    = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)"
-	chatgpt   = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; +https://openai.com/bot"
-	adsbot    = "AdsBot-Google (+http://www.google.com/adsbot.html)"
-	newbot    = "NewBot/1.0 (+https://newbot.example/)"
-	curl      = "curl/8.5.0"
-	ahrefs    = "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)"
-	ccbot     = "CCBot/2.0 (https://commoncrawl.org/faq/)"
-	claudebot = "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)"
-)
-
-const site = `User-agent: *
-Disallow: /private/
-Allow: /private/press/
-Crawl-delay: 5
-
-User-agent: Googlebot
-Disallow: /no-google/
-
-User-agent: GPTBot
-Disallow: /
-
-User-agent: FriendOfTheSite
-Disallow: /friends/
-
-User-agent: bingbot
-Crawl-delay: 10
-`
+const claudebot = "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)"
 
 func policy() *managed.Policy {
 	return &managed.Policy{
@@ -89,7 +59,7 @@ func decide(e *enforce.Engine, target, agent string) (d judge.Decision) {
 
 // Each decision has the layer and the line in that layer.
 func TestLayerAndLineOfDecisions(t *testing.T) {
-	e, _ := start(t, judge.Settings{}, origins.Inline(site), origins.Config{})
+	e, _ := start(t, judge.Settings{}, origins.Inline(fake.Site), origins.Config{})
 	for _, tt := range []struct {
 		name   string
 		ua     string
@@ -99,18 +69,18 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 		line   int
 		file   string
 	}{
-		{"rule of the site", newbot, "/private/x", judge.Disallowed, judge.FileLayer, 2, "robots.txt"},
-		{"copy of a rule of the site", ahrefs, "/private/x", judge.Disallowed, judge.FileLayer, 2, "robots.txt"},
-		{"path that the policy denies", ahrefs, "/archive/x", judge.Disallowed, managed.Layer, 22, "Caddyfile"},
+		{"rule of the site", fake.Newbot, "/private/x", judge.Disallowed, judge.FileLayer, 2, "robots.txt"},
+		{"copy of a rule of the site", fake.Agents["ahrefs"], "/private/x", judge.Disallowed, judge.FileLayer, 2, "robots.txt"},
+		{"path that the policy denies", fake.Agents["ahrefs"], "/archive/x", judge.Disallowed, managed.Layer, 22, "Caddyfile"},
 		{"purpose that the policy denies", claudebot, "/", judge.Disallowed, managed.Layer, 21, "Caddyfile"},
-		{"group of the site for the crawler itself", gptbot, "/", judge.Disallowed, judge.FileLayer, 10, "robots.txt"},
-		{"no rule", googlebot, "/", judge.Allowed, judge.NoLayer, 0, ""},
-		{"hidden path", newbot, "/backup/x", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
-		{"hidden path, crawler with its own group", googlebot, "/a/dump.sql", managed.HiddenReason, managed.HiddenLayer, 25, "Caddyfile"},
-		{"hidden path, crawler that ignores *", adsbot, "/backup/", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
-		{"hidden path in another spelling", ccbot, "/x/..//%62ackup/", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
-		{"hidden path, person", chrome, "/backup/x", judge.Person, judge.NoLayer, 0, ""},
-		{"hidden path, library", curl, "/backup/x", judge.Unbound, judge.NoLayer, 0, ""},
+		{"group of the site for the crawler itself", fake.Gptbot, "/", judge.Disallowed, judge.FileLayer, 10, "robots.txt"},
+		{"no rule", fake.Googlebot, "/", judge.Allowed, judge.NoLayer, 0, ""},
+		{"hidden path", fake.Newbot, "/backup/x", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path, crawler with its own group", fake.Googlebot, "/a/dump.sql", managed.HiddenReason, managed.HiddenLayer, 25, "Caddyfile"},
+		{"hidden path, crawler that ignores *", fake.Adsbot, "/backup/", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path in another spelling", fake.Agents["ccbot"], "/x/..//%62ackup/", managed.HiddenReason, managed.HiddenLayer, 24, "Caddyfile"},
+		{"hidden path, person", fake.Chrome, "/backup/x", judge.Person, judge.NoLayer, 0, ""},
+		{"hidden path, library", fake.Curl, "/backup/x", judge.Unbound, judge.NoLayer, 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := decide(e, tt.target, tt.ua)
@@ -122,8 +92,8 @@ func TestLayerAndLineOfDecisions(t *testing.T) {
 			}
 		})
 	}
-	decide(e, "/", bingbot)
-	if d := decide(e, "/", bingbot); d.Reason != judge.CrawlDelay || d.Layer != judge.FileLayer || d.Line != 16 {
+	decide(e, "/", fake.Bingbot)
+	if d := decide(e, "/", fake.Bingbot); d.Reason != judge.CrawlDelay || d.Layer != judge.FileLayer || d.Line != 16 {
 		t.Errorf("%v by %v line %d", d.Reason, d.Layer, d.Line)
 	}
 }
@@ -137,8 +107,8 @@ func TestMergeError(t *testing.T) {
 		published bool
 		err       string
 	}{
-		{answer{Status: 200, Body: []byte(site)}, judge.Loaded, true, ""},
-		{answer{Status: 200, Body: []byte(site), Apart: true}, judge.Loaded, false, "do not come through"},
+		{answer{Status: 200, Body: []byte(fake.Site)}, judge.Loaded, true, ""},
+		{answer{Status: 200, Body: []byte(fake.Site), Apart: true}, judge.Loaded, false, "do not come through"},
 		{answer{Status: 404}, judge.Missing, true, ""},
 		{answer{Status: 200, Body: []byte("<html>")}, judge.NotRobots, true, ""},
 		{answer{Status: 500}, judge.Failed, true, ""},
