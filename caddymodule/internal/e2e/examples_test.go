@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -166,16 +167,32 @@ pm.max_children = 2
 	}
 }
 
+// newRedis starts a redis-server, and returns its port. It returns 0 if none is installed.
+func newRedis(t *testing.T) (port int) {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		return 0
+	}
+	port = freePort(t)
+	cmd := child.Command("redis-server", "--port", fmt.Sprint(port), "--save", "", "--appendonly", "no")
+	cmd.Dir = t.TempDir()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return port
+}
+
 func TestExampleFleet(t *testing.T) {
 	t.Parallel()
-	r := newRedis(t)
-	if r == nil {
+	redis := newRedis(t)
+	if redis == 0 {
 		t.Log("redis-server is not installed: the example is only validated")
 		return
 	}
 	b := newBackend(t, page("User-agent: *\nCrawl-delay: 600\n"))
 	config := example(t, "fleet", "http://example.com {\n", "http://:$PORT {\n\tbind $HOST\n", "localhost:9000", strings.TrimPrefix(b.URL, "http://"),
-		"10.0.0.5:6379", fmt.Sprintf("localhost:%d {\n\t\t\tdeadline 1s\n\t\t}", r.port))
+		"10.0.0.5:6379", fmt.Sprintf("localhost:%d {\n\t\t\tdeadline 1s\n\t\t}", redis))
 	port := freePort(t)
 	for _, address := range []string{"127.0.0.2", "127.0.0.3"} {
 		s := startAt(t, address, port, config)

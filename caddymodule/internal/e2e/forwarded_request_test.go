@@ -25,7 +25,6 @@ func TestForwardedRequest(t *testing.T) {
 		host      = "Host: example.com"
 		probe     = "kube-probe/1.30"
 		unknown   = "Mozilla/5.0 (compatible; SomeNewBot/1.0; +https://example.org/bot)"
-		webhook   = "GitHub-Hookshot/abc123"
 		forgedOne = "X-Forwarded-Uri: /\r\nX-Forwarded-Method: POST\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: other.test"
 		forgedTwo = "X-Original-URL: https://other.test/\r\nX-Original-Method: POST"
 		repeated  = "X-Forwarded-Uri: /\r\nX-Forwarded-Uri: /\r\nX-Original-URL: http://a.test/\r\nX-Original-URL: http://b.test/\r\nX-Original-Method: GET\r\nX-Original-Method: GET"
@@ -35,30 +34,20 @@ func TestForwardedRequest(t *testing.T) {
 		want           int
 		more           []string
 	}{
-		{"a browser", "GET /", chrome, 200, nil},
 		{"a browser at a disallowed path", "GET /private/x", chrome, 200, nil},
-		{"a browser at a hidden path", "GET /backup/x", chrome, 200, nil},
 		{"a browser with a long URL", "GET /private/?" + strings.Repeat("x", 7000), chrome, 200, nil},
 		{"a browser that sends the fields", "GET /private/x", chrome, 200, []string{repeated}},
 		{"a browser that opens a WebSocket", "GET /private/ws", chrome, 200, []string{"Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="}},
 		{"a form", "POST /private/x", chrome, 200, []string{"Content-Length: 0"}},
 		{"allowed", "GET /", googlebot, 200, nil},
-		{"an Allow line", "GET /private/open", googlebot, 200, nil},
 		{"disallowed", "GET /private/x", googlebot, 403, nil},
 		{"HEAD", "HEAD /private/x", googlebot, 403, nil},
-		{"HEAD allowed", "HEAD /", googlebot, 200, nil},
 		{"POST of a crawler in the registry", "POST /", gptbot, 403, []string{"Content-Length: 0"}},
 		{"POST of a self-declared robot", "POST /private/x", unknown, 200, []string{"Content-Length: 0"}},
-		{"GET of a self-declared robot", "GET /private/x", unknown, 403, nil},
 		{"credentials of a self-declared robot", "GET /private/x", unknown, 200, []string{"Authorization: Bearer x"}},
-		{"a group of its own", "GET /", gptbot, 403, nil},
 		{"a query", "GET /search?q=x", googlebot, 403, nil},
-		{"another query", "GET /search?p=x", googlebot, 200, nil},
-		{"an encoded path", "GET /%70rivate/x", googlebot, 403, nil},
 		{"an encoded slash", "GET /private%2fx", googlebot, 403, nil},
-		{"encoded dots", "GET /a/%2e%2e/private/x", googlebot, 403, nil},
 		{"encoded dots and slash", "GET /a/..%2fprivate/x", googlebot, 403, nil},
-		{"dots", "GET /a/../private/x", googlebot, 403, nil},
 		{"double slashes", "GET //private//x", googlebot, 403, nil},
 		{"an absolute target", "GET http://other.test/private/x", googlebot, 403, nil},
 		{"forged fields", "GET /private/x", googlebot, 403, []string{forgedOne}},
@@ -69,9 +58,7 @@ func TestForwardedRequest(t *testing.T) {
 		{"robots.txt", "GET /robots.txt", gptbot, 200, nil},
 		{"an exempt path", "GET /.well-known/x", gptbot, 200, nil},
 		{"a probe", "GET /private/x", probe, 200, nil},
-		{"a webhook", "POST /private/x", webhook, 200, []string{"Content-Length: 0"}},
 		{"a crawler that is exempt from its address", "GET /private/x", "Mozilla/5.0 (compatible; GTmetrix/1.0)", 200, nil},
-		{"an HTTP library", "GET /private/x", "curl/8.5.0", 200, nil},
 		{"the first request with a Crawl-delay", "GET /", bingbot, 200, nil},
 		{"the second request with a Crawl-delay", "GET /", bingbot, 429, nil},
 	} {

@@ -121,7 +121,7 @@ Crawl-delay: 1000
 	respond "hello"
 }
 `, trustedProxies, redis.Addr(), o.resolver, o.web.URL))
-	s.becomes("verified", namedAddr, "SlowBot/1.0") // by DNS
+	s.eventually("DNS verifies a crawler", func() bool { return s.via(namedAddr, "SlowBot/1.0", "/").header.Get("X-Verified") == "verified" })
 	s.eventually("the server shares budgets", func() bool {
 		s.get(chrome, "/")
 		return s.metric("caddy_robots_fleet_up") == 1
