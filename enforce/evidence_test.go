@@ -199,34 +199,6 @@ func TestImpostors(t *testing.T) {
 	})
 }
 
-// An outage of one hour makes no client an impostor, and changes no earlier
-// result.
-func TestOutageOfDNSAndLists(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		v := newVerifiedTest(t, judge.Settings{})
-		synctest.Wait()
-		v.from("203.0.113.5", namebot, "/")
-		synctest.Wait()
-		v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.Allowed)
-		v.published.down.Store(true)
-		for range 6 {
-			v.advance(10 * time.Minute)
-			v.wants(t, "192.0.2.1", listbot, "/", claim.Verified, judge.Allowed)
-			v.wants(t, "203.0.113.5", namebot, "/", claim.Verified, judge.Allowed)
-			v.wants(t, "198.51.100.1", listbot, "/", claim.Impostor, judge.Impostor) // by a list that is not too old
-			if d := v.from("198.51.100.9", namebot, "/"); d.Claim.State != claim.Unverified || d.Action == judge.Deny {
-				t.Errorf("a new address without DNS: %s, %s", d.Claim.State, d.Reason)
-			}
-			synctest.Wait()
-		}
-		v.published.down.Store(false)
-		v.advance(10 * time.Minute)
-		v.from("198.51.100.9", namebot, "/")
-		synctest.Wait()
-		v.wants(t, "198.51.100.9", namebot, "/", claim.Impostor, judge.Impostor)
-	})
-}
-
 // Impostors with a million addresses neither use up nor displace the crawler's
 // budget.
 func TestFloodOfImpostors(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
@@ -50,23 +49,6 @@ func TestGroupsAndHiddenPathsBindProbes(t *testing.T) {
 		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Reason != judge.CrawlDelay {
 			t.Errorf("the second request from %s: %s", client, d.Reason)
 		}
-	}
-}
-
-// A group that names a probe leaves it a probe: each address has its own budget.
-func TestNamedProbesHaveABudgetForEachAddress(t *testing.T) {
-	const probe = "acme-probe/1.0"
-	e := newEngineTest(t, closedToAll+"\nUser-agent: acme-probe\nCrawl-delay: 10\n", judge.Settings{})
-	for _, client := range []string{"10.0.0.1", "203.0.113.2", "10.0.0.3"} {
-		for _, want := range []judge.Reason{judge.Allowed, judge.CrawlDelay} {
-			if d := e.decideFrom(client, "/", probe, nil); d.Reason != want || d.Agent.Class != crawler.Probe {
-				t.Errorf("from %s: %s as %s, want %s", client, d.Reason, d.Agent.Class, want)
-			}
-		}
-	}
-	agent := e.Agent("acme-probe", nil)
-	if keys, perAddr := e.Budgets(fake.Home, &agent, false); len(keys) != 0 || !perAddr {
-		t.Errorf("%d budgets, %t", len(keys), perAddr)
 	}
 }
 
@@ -215,22 +197,6 @@ func TestWhatCountsAsOneTarget(t *testing.T) {
 	}
 }
 
-// What a stranger asks takes nothing from a probe at another address.
-func TestStrangersDoNotSpoilAProbe(t *testing.T) {
-	e := newEngineTest(t, closedToAll, judge.Settings{})
-	for i := range 600 {
-		target := fmt.Sprint("/health?t=", i)
-		e.clock.Advance(time.Second)
-		e.decideFrom("198.51.100.66", target, kubeProbe, nil)
-		if i%20 > 0 {
-			continue
-		}
-		if d := e.decideFrom("203.0.113.7", target, kubeProbe, nil); d.Action != judge.Pass {
-			t.Fatalf("request %d: %s", i, d.Reason)
-		}
-	}
-}
-
 // In a grace period, a probe that requests too many paths is held to the earlier
 // version too.
 func TestProbesBeyondTheirPathsHaveNoGrace(t *testing.T) {
@@ -246,22 +212,5 @@ func TestProbesBeyondTheirPathsHaveNoGrace(t *testing.T) {
 	for _, ua := range probes {
 		g.wantsAt(judge.Disallowed, ua, "203.0.113.7", "/private/x", "closed before and after the change")
 		g.wantsAt(judge.Graced, ua, "203.0.113.7", "/archive/x", "closed by the change")
-	}
-}
-
-func TestProbesDoNotWaitForRules(t *testing.T) {
-	for _, denyFailed := range []bool{false, true} {
-		src := &fake.Source{Block: make(chan struct{})}
-		e, err := NewEngine(judge.Settings{}, src, throttle.NewMemory(16), nil, origins.Config{DenyFailed: denyFailed})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var d judge.Decision
-		e.Decide(t.Context(), &judge.Request{Target: "/", UserAgents: []string{kubeProbe}, Origin: fake.Home, Client: "203.0.113.7", Time: time.Now()}, &d)
-		if d.Action != judge.Pass || d.Reason != judge.NoRules {
-			t.Errorf("deny %v: %s (%s)", denyFailed, d.Action, d.Reason)
-		}
-		e.Close()
-		e.origins.Settle()
 	}
 }

@@ -116,17 +116,6 @@ func TestPreviewThatNamesOtherCrawlers(t *testing.T) {
 	}
 }
 
-// The budgets that each address has are not listed.
-func TestBudgetsOfPreviews(t *testing.T) {
-	e := newEngineTest(t, "User-agent: *\nCrawl-delay: 10\n\nUser-agent: Slackbot\nCrawl-delay: 9\n", judge.Settings{})
-	for name, want := range map[string]bool{"WhatsApp": true, "facebookexternalhit": true, "Slackbot": false, "bingbot": false} {
-		a := e.Agent(name, nil)
-		if keys, perAddr := e.Budgets(fake.Home, &a, false); perAddr != want || (len(keys) == 0) != want {
-			t.Errorf("%s: %d budgets, %t", name, len(keys), perAddr)
-		}
-	}
-}
-
 // Whatever verification says about a preview, each address has a budget of its own: the
 // operator's many addresses too, and phones that send the name for compatibility.
 func TestVerifiedPreviews(t *testing.T) {

@@ -32,6 +32,7 @@ func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 		{"exempt path", judge.Settings{ExemptPaths: []string{"/.well-known/*"}}, fake.Gptbot, "/.well-known/x", judge.Pass, judge.ExemptPath},
 		{"robots.txt", judge.Settings{}, fake.Gptbot, "/robots.txt", judge.Pass, judge.ExemptPath},
 		{"program", judge.Settings{}, fake.Program, "/x", judge.Pass, judge.NoRules},
+		{"probe", judge.Settings{}, kubeProbe, "/x", judge.Pass, judge.NoRules},
 		{"webhook", judge.Settings{}, fake.Stripe, "/hook", judge.Pass, judge.NoRules},
 		{"user-triggered fetcher that sends an event", judge.Settings{}, fake.Chatgpt, "/hook", judge.Pass, judge.NoRules},
 		{"POST of a crawler", judge.Settings{}, fake.Gptbot, "/hook", judge.Throttle, judge.RulesPending},
@@ -71,7 +72,7 @@ func TestDenyFailed(t *testing.T) {
 	}
 	defer e.Close()
 	e.origins.Load(context.Background())
-	for ua, want := range map[string]judge.Reason{fake.Gptbot: judge.Unavailable, fake.Adsbot: judge.Unavailable, fake.Chrome: judge.Person, fake.Curl: judge.NoRules} {
+	for ua, want := range map[string]judge.Reason{fake.Gptbot: judge.Unavailable, fake.Adsbot: judge.Unavailable, fake.Chrome: judge.Person, fake.Curl: judge.NoRules, kubeProbe: judge.NoRules} {
 		var d judge.Decision
 		e.Decide(context.Background(), &judge.Request{Target: "/x", UserAgents: []string{ua}, Origin: fake.Home, Time: time.Now()}, &d)
 		if d.Reason != want || (want == judge.Unavailable) != (d.Action == judge.Deny && d.RetryAfter > 0) {
