@@ -22,9 +22,6 @@ const prepared = 20_000
 // middleware that does nothing.
 func BenchmarkHandler(b *testing.B) {
 	h := provisioned(b, &Handler{Settings: config.Settings{Source: &config.Source{Kind: config.SourceInline, Text: inline + "\nUser-agent: FreeBot\nCrawl-delay: 0.000001\n"}}})
-	busy := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: shedding(64)}})
-	asking := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: challenging(`{"paths":["/blame/*","/search*"]}`)}})
-	disallowed := provisioned(b, &Handler{Settings: config.Settings{Source: h.Source, Steps: challenging(`{"paths":["disallowed"]}`)}})
 	for _, bb := range []struct {
 		name    string
 		handler caddyhttp.MiddlewareHandler
@@ -32,11 +29,7 @@ func BenchmarkHandler(b *testing.B) {
 	}{
 		{"no_handler", passOn{}, browserAgent},
 		{"browser", h, browserAgent},
-		{"browser_challenge", asking, browserAgent},
-		{"browser_challenge_disallowed", disallowed, browserAgent},
-		{"browser_shed", busy, browserAgent},
 		{"crawler_allowed", h, func(int) string { return googlebot }},
-		{"crawler_shed", busy, func(int) string { return googlebot }},
 		{"crawler_paced", h, func(int) string { return "Mozilla/5.0 (compatible; FreeBot/1.0)" }},
 		{"crawler_denied", h, func(int) string { return gptbot }},
 		{"crawler_throttled", h, func(int) string { return bingbot }},
@@ -74,9 +67,4 @@ func arrivals(ua func(i int) string) []*http.Request {
 		requests[i] = arrived(r)
 	}
 	return requests
-}
-
-// challenging returns the step challenge with settings as JSON.
-func challenging(settings string) caddy.ModuleMap {
-	return caddy.ModuleMap{"challenge": []byte(settings)}
 }

@@ -20,14 +20,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/siteread"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/challenge"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/federation"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/fleet"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/meta"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/notify"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/verify"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -137,15 +129,10 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"registry": "/no/such/file"}`, "no such file"},
 		{`{"off": ["mode"]}`, `"mode" is not one of answers`},
 		{`{"off": ["paths"], "paths": {}}`, "paths is off, and is also given"},
-		{`{"off": ["fleet"], "steps": {"fleet": {"url": "redis"}}}`, "fleet is off"},
 		{`{"answers": [{"verdict": "disallowed", "status": 403, "abort": true}]}`, "want one of a status, redir URL and abort"},
 		{`{"answers": [{"verdict": "disallowed", "text": "x", "abort": true}]}`, "a text needs a status"},
 		{`{"source": {"kind": "inline", "text": "User-agent: *\nDisallow: /shut/\n"}, "answers": [{"verdict": "disallowed", "redirect": "/shut/sorry"}]}`,
 			"robots.txt disallows this path itself"},
-		{`{"steps": {"fleet": {}}}`, "fleet"},
-		{`{"steps": {"fleet": {"url": "memcached://x"}}}`, "fleet"},
-		{`{"steps": {"fleet": {"url": "redis://x", "instances": -1}}}`, "instances"},
-		{`{"steps": {"fleet": {"url": "redis://x", "deadline": "1m"}}}`, "deadline"},
 	} {
 		h := &Handler{log: zaptest.NewLogger(t)}
 		if err := json.Unmarshal([]byte(tt.config), h); err != nil {
