@@ -5,9 +5,7 @@ import (
 
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver" // the directive file_server
 
-	_ "github.com/caddy-robots/caddy-robots/caddymodule"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/policy"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
+	_ "github.com/caddy-robots/caddy-robots/caddymodule/standard"
 	"github.com/caddy-robots/caddy-robots/internal/test/commandline"
 )
 
