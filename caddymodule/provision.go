@@ -315,7 +315,8 @@ func (h *Handler) warnOfFile(current *running) {
 		if s.Rules.Outcome() != judge.Loaded {
 			continue
 		}
-		f := mistakes.File{Subject: "this site", Needed: h.NeedsFile(), Last: s.Last, Rules: s.Rules, Review: current.observer.Review(s.Rules)}
+		f := mistakes.File{Subject: "this site", Needed: h.NeedsFile(), Last: s.Last, Rules: s.Rules, Review: current.observer.Review(s.Rules),
+			State: func() string { return "robots.txt of this site is empty" }}
 		if p := f.Problem(); p.Severity != "" && p.Line == 0 { // a line was logged by the review
 			h.log.Warn("robots.txt is most likely not what is meant", zap.String("what", p.Message), zap.String("what_to_do", p.Advice))
 		}

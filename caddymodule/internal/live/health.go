@@ -29,14 +29,14 @@ func (r *Reporter) health(scope statusapi.Scope, crawlers []*statusapi.Crawler, 
 		problem.Tenant = problem.Tenant && !slices.Contains(scope.Hosts(), problem.Sites[0])
 		health.Problems = append(health.Problems, problem)
 	}
-	lost, seen := r.app.Counters.lostFiles(), make(map[string]bool) // several handlers may have the same file
+	seen := make(map[string]bool) // several handlers may have the same file
 	places := r.placeProblems(scope)
 	for _, p := range places {
 		seen[p.Kind+p.Subject] = true // which says why there is nothing in force
 	}
 	all := make(map[siteOf]*tenants)
 	for p := range r.allInForce(scope) {
-		problem := lost.trouble(p, now)
+		problem := r.problem(p, now)
 		kind, isTenants := problem.Kind, p.Invented && !slices.Contains(scope.Hosts(), p.Origin.Host)
 		visit(p, kind)
 		if isTenants {
@@ -49,7 +49,7 @@ func (r *Reporter) health(scope statusapi.Scope, crawlers []*statusapi.Crawler, 
 			}
 		}
 		if kind == RulesLost { // which is an accident
-			p.blame(health.Problems)
+			p.blame(health.Problems, now)
 		}
 		if kind == "" || kind == RulesLost {
 			continue
@@ -210,32 +210,16 @@ func severe(kind, subject, message, advice string) statusapi.Problem {
 const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to the admin API: otherwise search engines " +
 	"may fetch everything for up to a day."
 
-// isFine reports whether problem surely has no severity.
-func (p *inForce) isFine() bool {
-	return p.Failures == 0 && p.Last != judge.NotRobots && p.Rules.MergeError() == nil && !errors.Is(p.Err, judge.ErrLoop) &&
-		p.mistake(statusapi.Problem{}).Severity == ""
-}
-
-// problem returns the problem of what is in force. Without a problem the severity
-// is empty, and the message describes what is in force.
-func (p *inForce) problem(now time.Time) statusapi.Problem {
-	problem := p.sourceProblem(now)
-	if problem.Severity != "" {
-		return problem
-	}
-	return p.mistake(problem)
-}
-
-// mistake returns the problem that what is in force is most likely not meant, and state
-// if nothing says so.
-func (p *inForce) mistake(state statusapi.Problem) statusapi.Problem {
-	return (&mistakes.File{Subject: p.subject(), State: state, Needed: p.Settings.NeedsFile(), Unneeded: p.Settings.IsAboutHeaders(),
-		Steps: p.Handler.Review, Last: p.Last, HasCopy: p.hasCopy(), Rules: p.Rules, Review: metrics.ReviewOf(p.Rules)}).Problem()
+// mistake returns the problem that what is in force is most likely not meant.
+func (p *inForce) mistake(now time.Time) statusapi.Problem {
+	return (&mistakes.File{Subject: p.subject(), State: func() string { return p.describe(now) }, Needed: p.Settings.NeedsFile(),
+		Unneeded: p.Settings.IsAboutHeaders(), Steps: p.Handler.Review, Last: p.Last, HasCopy: p.hasCopy(), Rules: p.Rules,
+		Review: metrics.ReviewOf(p.Rules)}).Problem()
 }
 
 // blame adds the line of the file that costs most rules to the problem that it lost them.
-func (p *inForce) blame(problems []statusapi.Problem) {
-	wrong := p.mistake(statusapi.Problem{})
+func (p *inForce) blame(problems []statusapi.Problem, now time.Time) {
+	wrong := p.mistake(now)
 	if wrong.Kind != statusapi.Mistake {
 		return
 	}
@@ -246,57 +230,65 @@ func (p *inForce) blame(problems []statusapi.Problem) {
 	}
 }
 
-// sourceProblem is problem without what is most likely not meant.
-func (p *inForce) sourceProblem(now time.Time) statusapi.Problem {
-	subject := p.subject()
-	name, without := "robots.txt of "+subject, metrics.WithoutFile(p.Rules)
-	if err := p.Rules.MergeError(); err != nil {
-		return severe("additions", subject, fmt.Sprintf("the lines that the configuration adds are not in force: they can't be added to %s: %s", name,
-			metrics.PlainError(err)),
-			"Change what the reason names: the file that the site serves, or the place of `robots`.")
+// problem returns the problem of what is in force; without a severity if nothing is wrong.
+func (p *inForce) problem(now time.Time) statusapi.Problem {
+	problem := p.sourceProblem(now)
+	if problem.Severity == "" {
+		problem = p.mistake(now)
 	}
-	switch {
+	return problem
+}
+
+// sourceProblem is problem without what is most likely not meant.
+func (p *inForce) sourceProblem(now time.Time) (none statusapi.Problem) {
+	switch err := p.Rules.MergeError(); {
+	case err != nil:
+		return severe("additions", p.subject(), fmt.Sprintf("the lines that the configuration adds are not in force: they can't be added to "+
+			"robots.txt of %s: %s", p.subject(), metrics.PlainError(err)),
+			"Change what the reason names: the file that the site serves, or the place of `robots`.")
 	case p.Failures > 0:
 		return p.failure(now)
 	case errors.Is(p.Err, judge.ErrLoop):
-		return severe("robots_txt", subject, p.refused(now).Message,
+		return severe("robots_txt", p.subject(), p.refused(now),
 			"Make the site answer /robots.txt without a redirect: crawlers can't read it either.")
-	case p.Last == judge.Forbidden || p.Last == judge.Redirected:
-		return p.refused(now)
 	case p.Last == judge.NotRobots:
-		problem := p.refused(now)
-		return severe("robots_txt", subject, problem.Message, "Make the site answer /robots.txt with the text file, or with 404 if it has none. "+
+		return severe("robots_txt", p.subject(), p.refused(now), "Make the site answer /robots.txt with the text file, or with 404 if it has none. "+
 			"The usual causes are a catch-all route, a maintenance page with status 200, and a script that failed.")
 	}
-	switch p.Rules.Outcome() {
-	case judge.Missing:
-		return statusapi.Problem{Message: "there is no " + name + ": " + without}
-	case judge.Pending:
-		return statusapi.Problem{Message: name + " was not fetched yet: it is fetched at the first request of a crawler"}
-	}
-	if p.Rules.Content().Empty() { // an Accident if there were rules before
-		return statusapi.Problem{Message: name + " is empty: " + without}
+	return none
+}
+
+// describe says what is in force where the source can be read.
+func (p *inForce) describe(now time.Time) string {
+	name, without := "robots.txt of "+p.subject(), metrics.WithoutFile(p.Rules)
+	switch {
+	case p.Last == judge.Forbidden || p.Last == judge.Redirected:
+		return p.refused(now)
+	case p.Rules.Outcome() == judge.Missing:
+		return "there is no " + name + ": " + without
+	case p.Rules.Outcome() == judge.Pending:
+		return name + " was not fetched yet: it is fetched at the first request of a crawler"
+	case p.Rules.Content().Empty(): // an accident if there were rules before
+		return name + " is empty: " + without
 	}
 	message := fmt.Sprintf("%s is in force: %s, fetched at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))
 	if !p.Held.IsZero() {
 		message += "; a new version is fetched again before it counts"
 	}
-	return statusapi.Problem{Message: message}
+	return message
 }
 
-// refused returns what is in force while nobody may read robots.txt, it redirects to
-// another host, or it is another text. The first two are an Accident if there were rules
-// before.
-func (p *inForce) refused(now time.Time) statusapi.Problem {
+// refused says what is in force while nobody may read robots.txt, it redirects to another
+// host, or it is another text. It is an accident if there were rules before.
+func (p *inForce) refused(now time.Time) string {
 	text := fmt.Sprintf("robots.txt of %s can't be used: %s; ", p.subject(), metrics.PlainError(p.Err))
-	if p.hasCopy() {
-		text += "the copy of " + formatTime(p.Good, now) + " is in force, and ends "
-		if p.Last == judge.NotRobots {
-			return statusapi.Problem{Message: text + "30 days later"}
-		}
-		return statusapi.Problem{Message: text + "24 hours later"}
+	switch {
+	case !p.hasCopy():
+		return text + metrics.WithoutFile(p.Rules)
+	case p.Last == judge.NotRobots:
+		return text + "the copy of " + formatTime(p.Good, now) + " is in force, and ends 30 days later"
 	}
-	return statusapi.Problem{Message: text + metrics.WithoutFile(p.Rules)}
+	return text + "the copy of " + formatTime(p.Good, now) + " is in force, and ends 24 hours later"
 }
 
 // hasCopy reports whether an earlier copy with rules is in force, because the last

@@ -167,10 +167,10 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 	}
 	problem := p.sourceProblem(now)
 	if p.Last == judge.Failed {
-		problem = p.refused(now)
+		problem = statusapi.Problem{Message: p.refused(now)}
 	}
-	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", problem.Message, formatTime(f.Since, now), quantity(f.Before.Rules, "rule")),
-		problem.Advice
+	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", cmp.Or(problem.Message, p.describe(now)), formatTime(f.Since, now),
+		quantity(f.Before.Rules, "rule")), problem.Advice
 	if f.Lost == "shrunk" { // what is wrong, not that the rest is in force
 		f.Message = fmt.Sprintf("robots.txt of %s lost %d of %s at %s", f.Subject, f.Before.Rules-f.Now.Rules, quantity(f.Before.Rules, "rule"),
 			formatTime(f.Since, now))

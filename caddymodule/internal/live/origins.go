@@ -33,10 +33,10 @@ func (r *Reporter) texts(scope statusapi.Scope, id string) ([]statusapi.Origin, 
 	if err != nil {
 		return nil, err
 	}
-	lost, now, files := r.app.Counters.lostFiles(), r.app.Now(), []statusapi.Origin{}
+	files := []statusapi.Origin{}
 	slices.SortFunc(list, compareOrigins)
 	for _, p := range list[:min(len(list), statusapi.MaxTexts)] {
-		f := p.status(lost.problem(p, now))
+		f := r.origin(p)
 		f.Text = string(p.Rules.Text())
 		if len(p.Earlier) > 0 {
 			f.Before = string(p.Earlier[0].Rules.Text())
@@ -47,45 +47,34 @@ func (r *Reporter) texts(scope statusapi.Scope, id string) ([]statusapi.Origin, 
 	return files, nil
 }
 
-// lostFiles has the accidents of the files that lost their rules.
-type lostFiles map[originID]statusapi.Problem
-
-func (a *Accidents) lostFiles() lostFiles {
+// lost returns the accident of a file that lost its rules.
+func (a *Accidents) lost(id originID) (lost statusapi.Problem, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	lost := make(lostFiles)
-	for id, f := range a.files {
-		if f.Lost != "" {
-			lost[id] = f.accidents()[0]
-		}
+	f := a.files[id]
+	if f == nil || f.Lost == "" {
+		return lost, false
 	}
-	return lost
+	return f.accidents()[0], true
 }
 
 // problem returns the problem of what is in force: that it lost its rules, unless it can't
 // be read now, or that of inForce.problem.
-func (l lostFiles) problem(p *inForce, now time.Time) statusapi.Problem {
-	if one, ok := l[p.id]; ok && !p.isUnread() {
+func (r *Reporter) problem(p *inForce, now time.Time) statusapi.Problem {
+	if one, ok := r.app.Counters.lost(p.id); ok && !p.isUnread() {
 		return one
 	}
 	return p.problem(now)
 }
 
-// trouble is problem, but without a word about what is fine, of which there may be much.
-func (l lostFiles) trouble(p *inForce, now time.Time) (problem statusapi.Problem) {
-	if _, ok := l[p.id]; ok || !p.isFine() {
-		problem = l.problem(p, now)
-	}
-	return problem
-}
-
-// status returns the state of what is in force, without its text.
-func (p *inForce) status(problem statusapi.Problem) statusapi.Origin {
-	rules := p.Rules
+// origin returns the state of what is in force, without its text.
+func (r *Reporter) origin(p *inForce) statusapi.Origin {
+	rules, now := p.Rules, r.app.Now()
+	problem := r.problem(p, now)
 	s := statusapi.Origin{
 		ID: p.id.String(), Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(),
 		Location: plainLocation(p.Settings.Source), State: rules.Outcome().String(), Error: metrics.PlainError(p.Err),
-		Message: problem.Message, Advice: problem.Advice, OK: problem.Severity == "", ReadAt: timeOf(p.Good), Kept: p.Kept,
+		Message: cmp.Or(problem.Message, p.describe(now)), Advice: problem.Advice, OK: problem.Severity == "", ReadAt: timeOf(p.Good), Kept: p.Kept,
 		Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(), Published: rules.Published(),
 		Grace: []statusapi.Grace{}, Unenforceable: first(rules.Unenforceable()),
 	}

@@ -11,7 +11,7 @@ import (
 
 // Status implements statusapi.Reporter.
 func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*statusapi.Status, error) {
-	c, now := r.app.Counters, r.app.Now()
+	c := r.app.Counters
 	query.Limit = cmp.Or(query.Limit, statusapi.DefaultLimit)
 	for _, h := range r.handlers() {
 		for _, site := range h.Hosts {
@@ -69,15 +69,14 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 		}
 	})
 	s.Rules, s.RulesTotal = busiest.Lines, busiest.Total
-	lost := c.lostFiles()
 	s.Origins.Origins, s.FilesTotal, s.Files = len(files), len(files), []statusapi.Origin{}
 	for _, f := range top(query.Limit, files, compareFiles) {
-		s.Files = append(s.Files, f.status(lost.problem(&f.inForce, now)))
+		s.Files = append(s.Files, r.origin(&f.inForce))
 	}
 	isWanted := func(f *file) bool { return f.id.String() == query.ID }
 	if i := slices.IndexFunc(files, isWanted); query.ID != "" && i >= 0 &&
 		!slices.ContainsFunc(s.Files, func(f statusapi.Origin) bool { return f.ID == query.ID }) {
-		s.Files = append(s.Files, files[i].status(lost.problem(&files[i].inForce, now)))
+		s.Files = append(s.Files, r.origin(&files[i].inForce))
 	}
 	return s, nil
 }

@@ -105,7 +105,7 @@ func isMergeMark(line string) bool {
 // File has the facts about the robots.txt of a host.
 type File struct {
 	Subject  string                                 // its host, site or location
-	State    statusapi.Problem                      // without severity: what is in force, in words
+	State    func() string                          // what is in force, in words
 	Needed   bool                                   // see config.Settings.NeedsFile
 	Unneeded bool                                   // the block is about headers: see config.Settings.IsAboutHeaders
 	Steps    func(*judge.Rules) []statusapi.Problem // what is wrong with the settings of steps; nil without
@@ -134,24 +134,24 @@ var SilentAdvice = sync.OnceValue(func() string {
 })
 
 // Problem returns the problem that the file in force, or none, is most likely not what
-// is meant, and State if nothing says so.
+// is meant; the zero Problem if nothing says so.
 func (f *File) Problem() statusapi.Problem {
 	switch {
 	case f.HasCopy: // what the site answers now is an accident
 	case f.Unneeded && f.Rules.Outcome() != judge.Loaded:
 	case f.Last == judge.Forbidden:
-		return f.problem(statusapi.NoRules, f.State.Message, forbiddenAdvice)
+		return f.problem(statusapi.NoRules, f.State(), forbiddenAdvice)
 	case f.Last == judge.Redirected:
-		return f.problem(statusapi.NoRules, f.State.Message, redirectAdvice)
+		return f.problem(statusapi.NoRules, f.State(), redirectAdvice)
 	case f.Rules.Outcome() == judge.Missing && f.Needed:
-		return f.problem(statusapi.NoRules, f.State.Message+", and nothing is refused", SilentAdvice())
+		return f.problem(statusapi.NoRules, f.State()+", and nothing is refused", SilentAdvice())
 	}
 	switch r := f.Review; {
 	case r == nil || f.Rules.Outcome() != judge.Loaded:
 	case r.count > 0:
 		return f.mistake(r)
 	case r.silent && f.Needed && f.Rules.Content().Empty():
-		return f.problem(statusapi.NoRules, f.State.Message, SilentAdvice())
+		return f.problem(statusapi.NoRules, f.State(), SilentAdvice())
 	case r.silent && f.Needed:
 		return f.problem(statusapi.NoRules, "robots.txt of "+f.Subject+" has no rules: crawlers may fetch everything", SilentAdvice())
 	case r.unsent != nil && f.Needed:
@@ -163,7 +163,7 @@ func (f *File) Problem() statusapi.Problem {
 			return p
 		}
 	}
-	return f.State
+	return statusapi.Problem{}
 }
 
 func (f *File) problem(kind, message, advice string) statusapi.Problem {
