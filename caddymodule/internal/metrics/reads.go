@@ -36,15 +36,24 @@ var (
 // outcome loaded, unchanged or failed.
 func CountRegistryRead(outcome string) { registryReads.WithLabelValues(outcome).Inc() }
 
-// Reads counts and logs the reads of robots.txt, and
-// reviews each file that was read.
+// Reads counts and logs the reads of robots.txt. It reviews each file that was read: it logs the
+// lines that have no effect, or not the intended one.
 type Reads struct {
 	// Needed says that nothing is refused without a robots.txt. Set it before the first read.
 	Needed bool
 
-	log    *zap.Logger
-	kind   string // of source
-	review *review
+	log      *zap.Logger
+	kind     string // of source
+	registry *crawler.Registry
+	tags     []headers.Setting
+	more     func(*zap.Logger, *judge.Rules) // may be nil
+
+	mu      sync.Mutex
+	waiting []waiting
+	working bool
+
+	running sync.Mutex // held while a file is reviewed
+	closed  bool       // guarded by running
 }
 
 // NewReads returns the observer for a source of a kind. Its review of each file
@@ -52,16 +61,12 @@ type Reads struct {
 // may be nil. Close it when no more files are read.
 func NewReads(log *zap.Logger, kind string, registry *crawler.Registry, tags []headers.Setting,
 	more func(*zap.Logger, *judge.Rules)) *Reads {
-	log = Limited(log, readsLogged)
-	return &Reads{log: log, kind: kind, review: &review{log: log, registry: registry, tags: tags, more: more}}
+	return &Reads{log: Limited(log, readsLogged), kind: kind, registry: registry, tags: tags, more: more}
 }
-
-// Close ends the review of files.
-func (o *Reads) Close() error { return o.review.Close() }
 
 // Review reviews a file that was read, now and not later.
 func (o *Reads) Review(rules *judge.Rules) *mistakes.Review {
-	o.review.run(judge.Origin{}, rules)
+	o.run(judge.Origin{}, rules)
 	return ReviewOf(rules)
 }
 
@@ -80,7 +85,7 @@ func (o *Reads) Fetched(e origins.FetchEvent) {
 	o.logUnmerged(&e)
 	// After a reload, a file that did not change may have mistakes by the new settings.
 	if e.Changed && (e.Outcome == judge.Loaded || e.Outcome == judge.Unchanged) || e.Rules.Published() {
-		o.review.add(e.Origin, e.Rules)
+		o.add(e.Origin, e.Rules)
 	}
 }
 

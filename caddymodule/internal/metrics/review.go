@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"slices"
-	"sync"
 	"time"
 	"weak"
 
@@ -33,23 +32,6 @@ var (
 	turnPause = time.Duration(4)
 )
 
-// review logs the lines of each loaded robots.txt that have no effect, or not the
-// intended one. It uses the crawlers in the registry and the header rules in tags,
-// and calls more for each file.
-type review struct {
-	log      *zap.Logger
-	registry *crawler.Registry
-	tags     []headers.Setting
-	more     func(*zap.Logger, *judge.Rules)
-
-	mu      sync.Mutex
-	waiting []waiting
-	working bool
-
-	running sync.Mutex // held while a file is reviewed
-	closed  bool       // guarded by running
-}
-
 // waiting is a file that waits for its review. It does not keep the rules in memory: an
 // origin that was dropped meanwhile needs no review.
 type waiting struct {
@@ -68,37 +50,37 @@ var reviews = struct {
 }{turn: make(chan struct{}, 1)}
 
 // add queues rules for review, with the first origin that they are for. It does not block.
-func (r *review) add(origin judge.Origin, rules *judge.Rules) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (o *Reads) add(origin judge.Origin, rules *judge.Rules) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	next := waiting{weak.Make(rules), origin, len(rules.Text())}
-	if ReviewOf(rules) != nil || slices.ContainsFunc(r.waiting, func(w waiting) bool { return w.rules == next.rules }) {
+	if ReviewOf(rules) != nil || slices.ContainsFunc(o.waiting, func(w waiting) bool { return w.rules == next.rules }) {
 		return
 	}
-	r.waiting = append(r.waiting, next)
-	if len(r.waiting) > maxWaiting {
-		largest := slices.MaxFunc(r.waiting, bySize)
-		r.waiting = slices.DeleteFunc(r.waiting, func(w waiting) bool { return w == largest })
+	o.waiting = append(o.waiting, next)
+	if len(o.waiting) > maxWaiting {
+		largest := slices.MaxFunc(o.waiting, bySize)
+		o.waiting = slices.DeleteFunc(o.waiting, func(w waiting) bool { return w == largest })
 	}
-	if !r.working {
-		r.working = true
-		reviews.working.Go("robots.txt: reviews", r.reviewAll)
+	if !o.working {
+		o.working = true
+		reviews.working.Go("robots.txt: reviews", o.reviewAll)
 	}
 }
 
 func bySize(a, b waiting) int { return a.size - b.size }
 
 // reviewAll reviews the files of the site that wait, with pauses.
-func (r *review) reviewAll() {
+func (o *Reads) reviewAll() {
 	for {
 		reviews.turn <- struct{}{}
 		began := time.Now()
-		origin, rules := r.take()
+		origin, rules := o.take()
 		if rules == nil {
 			<-reviews.turn
 			return
 		}
-		_ = background.Run("robots.txt: a review", func() { r.run(origin, rules) })
+		_ = background.Run("robots.txt: a review", func() { o.run(origin, rules) })
 		rules = nil // needs no memory during the pauses
 		took := time.Since(began)
 		time.Sleep(turnPause * took)
@@ -109,17 +91,17 @@ func (r *review) reviewAll() {
 
 // take takes the smallest of the files that wait: who has large ones delays only these.
 // If there is none, the rules are nil, and the next add begins again.
-func (r *review) take() (judge.Origin, *judge.Rules) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for len(r.waiting) > 0 {
-		next := slices.MinFunc(r.waiting, bySize)
-		r.waiting = slices.DeleteFunc(r.waiting, func(w waiting) bool { return w == next })
+func (o *Reads) take() (judge.Origin, *judge.Rules) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for len(o.waiting) > 0 {
+		next := slices.MinFunc(o.waiting, bySize)
+		o.waiting = slices.DeleteFunc(o.waiting, func(w waiting) bool { return w == next })
 		if rules := next.rules.Value(); rules != nil {
 			return next.origin, rules
 		}
 	}
-	r.working = false
+	o.working = false
 	return judge.Origin{}, nil
 }
 
@@ -129,29 +111,29 @@ func ReviewOf(rules *judge.Rules) *mistakes.Review {
 	return found
 }
 
-// run reviews rules, unless they are reviewed or r is closed.
-func (r *review) run(origin judge.Origin, rules *judge.Rules) {
-	r.running.Lock()
-	defer r.running.Unlock()
-	if r.closed || ReviewOf(rules) != nil {
+// run reviews rules, unless they are reviewed or o is closed.
+func (o *Reads) run(origin judge.Origin, rules *judge.Rules) {
+	o.running.Lock()
+	defer o.running.Unlock()
+	if o.closed || ReviewOf(rules) != nil {
 		return
 	}
-	all := lint.Lint(rules.File(), findings.Crawlers(r.registry))
+	all := lint.Lint(rules.File(), findings.Crawlers(o.registry))
 	rules.Note.Store(mistakes.Find(rules, all))
-	log := r.log.With(originField(origin))
+	log := o.log.With(originField(origin))
 	logUnenforceable(log, rules)
 	logMistakes(log, rules, all)
-	logHiddenHeaders(log, r.tags, rules, r.registry)
-	if r.more != nil {
-		r.more(log, rules)
+	logHiddenHeaders(log, o.tags, rules, o.registry)
+	if o.more != nil {
+		o.more(log, rules)
 	}
 }
 
-// Close ends the reviews of r. It waits for the one that runs.
-func (r *review) Close() error {
-	r.running.Lock()
-	defer r.running.Unlock()
-	r.closed = true
+// Close ends the reviews of o. It waits for the one that runs.
+func (o *Reads) Close() error {
+	o.running.Lock()
+	defer o.running.Unlock()
+	o.closed = true
 	return nil
 }
 

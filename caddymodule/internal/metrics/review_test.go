@@ -150,7 +150,7 @@ func TestLogLinesAboutMistakesAreLimited(t *testing.T) {
 
 func TestClosedReviewIgnoresFiles(t *testing.T) {
 	core, logs := zapobserver.New(zapcore.DebugLevel)
-	r := &review{log: zap.New(core), registry: crawler.Builtin()}
+	r := &Reads{log: zap.New(core), registry: crawler.Builtin()}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestSharedRulesAreReviewedOnce(t *testing.T) {
 	}
 	defer engine.Close()
 	rules := engine.Origins().Load(context.Background())
-	blocker, ended, next := new(review), &review{log: zap.New(core), registry: crawler.Builtin()}, &review{log: zap.New(core), registry: crawler.Builtin()}
+	blocker, ended, next := new(Reads), &Reads{log: zap.New(core), registry: crawler.Builtin()}, &Reads{log: zap.New(core), registry: crawler.Builtin()}
 	blocker.running.Lock()
 	blocker.closed = true
 	blocker.add(judge.Origin{}, new(judge.Rules)) // waits for running
