@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
@@ -121,32 +122,27 @@ func parseDashboard(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	}
 func (b *Dashboard) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // the directive's name
-	if d.NextArg() {
-		return d.Errf("unexpected %q: robots_dashboard takes its options in a block", d.Val())
+	if err := lines.NoValues("robots_dashboard", d.RemainingArgs()); err != nil {
+		return d.WrapErr(err)
 	}
-	for d.NextBlock(0) {
-		name, args := d.Val(), d.RemainingArgs()
-		switch {
-		case name == "hosts" && len(args) > 0:
-			b.Hosts = append(b.Hosts, args...)
-		case name == "hosts":
-			return d.Err("hosts: want at least one host, such as shop.example.com or *.example.com")
-		case name == "all_sites" && len(args) == 0:
+	p := lines.Parser{Dispenser: d}
+	return p.Block(lines.Table{
+		"hosts": func(name string, hosts []string) error {
+			b.Hosts = append(b.Hosts, hosts...)
+			if len(hosts) == 0 {
+				return fmt.Errorf("%s: want at least one host, such as shop.example.com or *.example.com", name)
+			}
+			return nil
+		},
+		"all_sites": func(name string, values []string) error {
 			b.AllSites = true
-		case name == "all_sites":
-			return d.Errf("all_sites takes no value, not %q", args[0])
-		case name == "access" && len(args) == 1:
-			b.Access = args[0]
-		case name == "access":
-			return d.Err("access takes one value: external")
-		default:
-			return d.Errf("unknown subdirective %q: want hosts, all_sites or access", name)
-		}
-		if err := b.validate(); err != nil {
-			return d.WrapErr(err)
-		}
-	}
-	return nil
+			if len(values) > 0 {
+				return fmt.Errorf("%s takes no value, not %q", name, values[0])
+			}
+			return nil
+		},
+		"access": lines.Choice(&b.Access, lines.Choices{accessExternal}),
+	}, b.validate, "hosts")
 }
 
 // authUser is the placeholder that Caddy's authentication handlers set.
