@@ -92,8 +92,7 @@ func (a *App) newReporter() *live.Reporter {
 	return live.New(live.App{
 		Handlers: a.liveHandlers, Admin: adminOf(a.ctx), Counters: a.counters, Ceiling: a.ceiling, Log: a.log, Now: clock.Now,
 		Active:   a.isActive,
-		Places:   a.wrongPlaces,
-		Problems: step.Problems,
+		Problems: a.problems,
 	})
 }
 

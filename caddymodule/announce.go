@@ -50,7 +50,7 @@ func (a *App) announceAccidents() {
 		case <-time.After(newsPatience):
 		}
 	})
-	a.onStop(metrics.ReportAccidents(a.report.CountAccidents))
+	a.onStop(a.report.Report())
 }
 
 // announceUntil announces accidents until ctx ends.

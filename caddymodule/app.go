@@ -19,7 +19,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/filewatch"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
@@ -83,9 +82,9 @@ type kept struct {
 
 // configured is where the handlers of the configuration are.
 type configured struct {
-	placesOf  sync.Map         // *caddyhttp.Server whose places were checked; *int64 of those that were warned of
-	places    []mistakes.Place // of handlers that are most likely not meant; complete when all are provisioned
-	servers   sync.Map         // *caddyhttp.Server to *serverSites
+	placesOf  sync.Map            // *caddyhttp.Server whose places were checked; *int64 of those that were warned of
+	places    []statusapi.Problem // of handlers that are most likely not meant; complete when all are provisioned
+	servers   sync.Map            // *caddyhttp.Server to *serverSites
 	links     siteread.Links
 	findSites sync.Once
 	sites     map[caddyhttp.MiddlewareHandler]*routes.Site // of handlers in the configuration

@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
@@ -35,7 +36,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		return nil
 	}
 	var before placedByHost
-	var places, missed []mistakes.Place
+	var missed []*placed
 	isClosed := false // the server refuses the requests that miss a handler that another proxy asks
 	for route, handler := range routes.Walk(server.Routes) {
 		p := h.app.newPlaced(route, handler)
@@ -44,7 +45,7 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			continue
 		}
 		if !route.IsReached(handler) {
-			places = append(places, mistakes.Unreached(route.Hosts(), p.name()))
+			h.warnOfPlace(mistakes.Unreached(route.Hosts()), p)
 			continue
 		}
 		if err := p.check(); err != nil {
@@ -62,17 +63,18 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 		case route.HasOnly("path", "remote_ip"):
 			isClosed = true
 		default:
-			missed = append(missed, mistakes.Missed(asker, route.Hosts(), p.name()))
+			missed = append(missed, p)
 		}
 		if asker != "" && !server.TrustedProxiesUnix && !(&routes.Server{Live: server}).TrustsProxies() {
 			h.log.Warn("the requests of a proxy need trusted_proxies, but the server has none: every request gets 403",
 				zap.String("step", asker), zap.String("handler", p.name()))
 		}
 	}
-	if !isClosed {
-		places = append(places, missed...)
+	for _, p := range missed {
+		if !isClosed {
+			h.warnOfPlace(mistakes.Missed(p.AskedBy(), p.route.Hosts()), p)
+		}
 	}
-	h.warnOfPlaces(places)
 	return h.app.checkNeeds(server)
 }
 
@@ -99,17 +101,16 @@ func (a *App) newPlaced(route *routes.Route, handler *routes.Handler) *placed {
 	return p
 }
 
-// warnOfPlaces logs what is wrong with the places of handlers, and keeps it for reports.
-func (h *Handler) warnOfPlaces(places []mistakes.Place) {
-	for _, p := range places {
-		h.log.Warn("the place of a robots handler is most likely not meant", zap.String("what", p.What), zap.String("what_to_do", p.Advice),
-			zap.String("handler", p.Name))
-	}
-	h.app.places = append(h.app.places, places...)
+// warnOfPlace logs what is wrong with the place of a handler, and keeps it for reports.
+func (h *Handler) warnOfPlace(wrong statusapi.Problem, of *placed) {
+	h.log.Warn("the place of a robots handler is most likely not meant", zap.String("what", wrong.Message),
+		zap.String("what_to_do", wrong.Advice), zap.String("handler", of.name()))
+	h.app.places = append(h.app.places, wrong)
 }
 
-// wrongPlaces returns what is wrong with the places of handlers, and with what came of them.
-func (a *App) wrongPlaces() []mistakes.Place {
+// problems returns what is wrong with the places of handlers, and with what came of them, and
+// what is configured for all sites and does not run.
+func (a *App) problems() []statusapi.Problem {
 	list, all := slices.Clone(a.places), a.allHandlers()
 	for _, h := range all {
 		if h.late.Load() && !h.decides.Load() {
@@ -119,7 +120,7 @@ func (a *App) wrongPlaces() []mistakes.Place {
 	if len(all) == 0 {
 		list = append(list, mistakes.WithoutHandler())
 	}
-	return list
+	return append(list, step.Problems()...)
 }
 
 // placedByHost finds handlers that can serve the same hosts, so that those of many

@@ -106,7 +106,7 @@ var scenarios = []scenario{
 				w.via(listedAddr, "localhost", searchBot, "/shop/x")
 			}
 		},
-		mark: "warn", banner: `SearchBot, a verified search engine: 5 of its \d+ verified requests were refused in the last hour, the last one by line 3 of robots.txt, Disallow: /shop/`,
+		mark: "warn", banner: `SearchBot, a verified search engine, is refused at localhost: 5 requests since .*, and \d+ served; the last one by line 3 of robots.txt`,
 		todo: "Let it pass until Caddy loads its configuration again", next: "curl -X POST 'http://localhost:$ADMIN/robots/mode?mode=monitor&crawler=SearchBot&site=localhost'",
 		helped: func(w *world) bool {
 			return w.via(listedAddr, "localhost", searchBot, "/shop/x") == http.StatusOK && crawl(w.t, w.Server, gptbot, "/shop/x") == http.StatusForbidden

@@ -2,7 +2,6 @@ package advice
 
 import (
 	"net"
-	"net/url"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -12,9 +11,9 @@ import (
 // is none.
 type Admin string
 
-// post returns a command that sends a POST request for a route of the admin API with
-// parameters, in pairs; "" if there is no admin endpoint that curl reaches.
-func (a Admin) post(route string, parameters ...string) string {
+// post returns a command that sends a POST request for a route of the admin API, with its
+// query; "" if there is no admin endpoint that curl reaches.
+func (a Admin) post(route string) string {
 	address, err := caddy.ParseNetworkAddress(string(a))
 	if a == "" || err != nil || address.IsFdNetwork() {
 		return ""
@@ -31,11 +30,7 @@ func (a Admin) post(route string, parameters ...string) string {
 		address.Host = "localhost"
 	}
 	host := strings.TrimSuffix(address.JoinHostPort(0), ":80")
-	query := ""
-	for i := 0; i+1 < len(parameters); i += 2 {
-		query += "&" + parameters[i] + "=" + url.QueryEscape(parameters[i+1])
-	}
-	return command + Quote(strings.Replace("http://"+host+"/robots/"+route+query, "&", "?", 1))
+	return command + Quote("http://"+host+"/robots/"+route)
 }
 
 // Quote returns a word for a shell.

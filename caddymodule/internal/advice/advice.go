@@ -10,6 +10,7 @@ package advice
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -35,12 +36,10 @@ type Facts struct {
 	Admin    Admin            // "" where the operator may not see it
 }
 
-// decisions are by Problem.Kind.
+// decisions are by Problem.Kind: those for which the problem alone does not say what can be done.
 var decisions = map[string]func(*Facts) []statusapi.Action{
 	"flood": (*Facts).hold, "busy": (*Facts).hold, "shedding": (*Facts).hold,
 	"search_refused": (*Facts).release, "search_partly": (*Facts).release,
-	"rules_lost": (*Facts).restore, "search_shut_out": (*Facts).restore,
-	"mistake": (*Facts).rewrite, "mode": (*Facts).configure,
 }
 
 // For returns what the operator can do, the recommended action first.
@@ -60,12 +59,13 @@ func lines(what, text string) statusapi.Action {
 	return statusapi.Action{What: what, Text: text, Where: statusapi.Caddyfile}
 }
 
-// command returns an action with a command, or in words alone where there is none.
-func (f *Facts) command(what, route string, parameters ...string) statusapi.Action {
+// command returns an action with a command for a route and its query, or in words alone where
+// there is none.
+func (f *Facts) command(what, route string) statusapi.Action {
 	for _, site := range f.Sites {
-		parameters = append(parameters, "site", site)
+		route += "&site=" + url.QueryEscape(site)
 	}
-	if text := f.Admin.post(route, parameters...); text != "" {
+	if text := f.Admin.post(route); text != "" {
 		return statusapi.Action{What: what, Text: text, Where: statusapi.Command}
 	}
 	return inWords(what + ", through the admin API")
@@ -130,8 +130,8 @@ func (f *Facts) hold() []statusapi.Action {
 
 // monitor returns the action that refuses a crawler nothing any more.
 func (f *Facts) monitor() statusapi.Action {
-	return f.command("Let it pass until Caddy loads its configuration again: set the mode monitor for "+f.Crawler, "mode",
-		"mode", statusapi.Monitor, "crawler", f.Crawler)
+	return f.command("Let it pass until Caddy loads its configuration again: set the mode monitor for "+f.Crawler,
+		"mode?mode=monitor&crawler="+url.QueryEscape(f.Crawler))
 }
 
 // release is about a verified search engine that is refused.
@@ -143,11 +143,7 @@ func (f *Facts) release() []statusapi.Action {
 	if len(f.Hosts) > 0 {
 		return list
 	}
-	list = append(list, lines("Never refuse it where its claim is verified", "exempt "+snippet.Name(f.Crawler)))
-	if below := snippet.Below(f.Folder); below != nil {
-		list = append(list, lines("If it is on purpose, write so", snippet.Deny(snippet.Name(f.Crawler), below...)))
-	}
-	return list
+	return append(list, lines("Never refuse it where its claim is verified", "exempt "+snippet.Name(f.Crawler)))
 }
 
 func (f *Facts) mendLine() statusapi.Action {
@@ -157,40 +153,12 @@ func (f *Facts) mendLine() statusapi.Action {
 	return inWords(fmt.Sprintf("Mend line %d of robots.txt", f.Line))
 }
 
-// rewrite is about a line of robots.txt that does not do what it says.
-func (f *Facts) rewrite() []statusapi.Action {
-	rest, found := strings.CutPrefix(f.Advice, "Write `")
-	text, more, _ := strings.Cut(rest, "`. ")
-	if !found || more == "" {
-		return []statusapi.Action{inWords(f.Advice)}
-	}
-	what := fmt.Sprintf("Write this in place of line %d", f.Line)
-	return []statusapi.Action{{What: what, Text: text, Where: statusapi.RobotsTxt}, inWords(more)}
-}
-
-// restore is about a file that is not what it was.
-func (f *Facts) restore() []statusapi.Action {
-	return []statusapi.Action{
-		inWords("Put the former file back"), // nothing to copy: what comes second does harm before
-		f.command("Then read it at once, and end the grace period, in which search engines may fetch everything: refresh with grace=off",
-			"refresh", "grace", "off"),
-		f.command("If it is on purpose, end the warning: refresh with accept=on", "refresh", "accept", "on"),
-	}
-}
-
-// configure is about a mode that was set until the next load.
-func (f *Facts) configure() []statusapi.Action {
-	return []statusapi.Action{f.command("Set the mode configured, which is that of the configuration", "mode", "mode", statusapi.Configured)}
-}
-
 // complete completes an action that the problem has already.
 func (f *Facts) complete(a statusapi.Action) statusapi.Action {
 	if a.Where != statusapi.Command {
 		return a
 	}
-	route, query, _ := strings.Cut(a.Text, "?")
-	name, value, _ := strings.Cut(query, "=")
-	return f.command(a.What, route, name, value)
+	return f.command(a.What, a.Text)
 }
 
 // Effect says what a mode that was set does: all is monitored, or all but some crawlers, or

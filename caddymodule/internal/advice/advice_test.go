@@ -40,27 +40,23 @@ func TestActions(t *testing.T) {
 			"caddyfile limit { each 10/1m }"},
 		{"all robots together, on a page that does not show all sites", Facts{Problem: statusapi.Problem{Kind: "flood", Crawler: Everybody, Sites: []string{"a.test"}}},
 			"caddyfile limit { all 50/1m }"},
-		{"the mode was set, on a page that does not show all sites", Facts{Problem: statusapi.Problem{Kind: "mode", Sites: []string{"a.test"}}},
-			"- Set the mode configured, which is that of the configuration, through the admin API"},
+		{"the mode was set, on a page that does not show all sites", Facts{Problem: statusapi.Problem{Actions: []statusapi.Action{{What: "Set the mode", Text: "mode?mode=configured", Where: statusapi.Command}}}},
+			"- Set the mode, through the admin API"},
 		{"an HTTP library", about("busy", "curl"), "caddyfile http_clients on limit { each 10/1m }\ncaddyfile policy { deny curl }"},
 		{"a search engine that nobody verifies", about("flood", "Googlebot"), "caddyfile verify\n- No limit holds search engines; a group of robots.txt that names it, with a Crawl-delay, does"},
 		{"clients that only claim to be a search engine", with(about("flood", "Googlebot"), func(f *Facts) { f.Verifies = true }),
 			"- No limit holds search engines; a group of robots.txt that names it, with a Crawl-delay, does"},
-		{"a search engine that is refused", with(about("search_partly", "Googlebot"), func(f *Facts) { f.Line, f.Folder = 3, "/shop/" }),
-			api + "mode?mode=monitor&crawler=Googlebot&site=a.test'\n- Mend line 3 of robots.txt\ncaddyfile exempt Googlebot\ncaddyfile policy { deny Googlebot /shop/* }"},
+		{"a search engine that is refused", with(about("search_partly", "Googlebot"), func(f *Facts) { f.Line = 3 }),
+			api + "mode?mode=monitor&crawler=Googlebot&site=a.test'\n- Mend line 3 of robots.txt\ncaddyfile exempt Googlebot"},
 		{"a search engine that is refused, without a line", about("search_refused", "bingbot"),
 			api + "mode?mode=monitor&crawler=bingbot&site=a.test'\n- Mend the line that refuses it\ncaddyfile exempt bingbot"},
-		{"the file is gone", Facts{Problem: statusapi.Problem{Kind: "rules_lost", Sites: []string{"*.a.test", "b.test"}}, Admin: "localhost:2020"},
-			"- Put the former file back\n" + api + "refresh?grace=off&site=%2A.a.test&site=b.test'\n" + api + "refresh?accept=on&site=%2A.a.test&site=b.test'"},
-		{"the mode was set", Facts{Problem: statusapi.Problem{Kind: "mode"}, Admin: "localhost:2020"}, api + "mode?mode=configured'"},
 		{"busy with robots", Facts{Problem: statusapi.Problem{Kind: "shedding", Crawler: Everybody}}, "caddyfile limit { all 50/1m }"},
 		{"busy with browsers", Facts{Problem: statusapi.Problem{Kind: "shedding"}}, "caddyfile challenge /*"},
 		{"busy with browsers, which challenge asks", Facts{Problem: statusapi.Problem{Kind: "shedding"}, Checks: true}, "- Add the paths that are requested most to the line challenge"},
 		{"what a step gives", Facts{Problem: statusapi.Problem{Actions: []statusapi.Action{{Text: "shed", Where: statusapi.Caddyfile}}}}, "caddyfile shed"},
-		{"a command of a step", Facts{Problem: statusapi.Problem{Actions: []statusapi.Action{{Text: "challenge?set=configured", Where: statusapi.Command}}}, Admin: "localhost:2020"},
-			api + "challenge?set=configured'"},
-		{"a line with a mistake", Facts{Problem: statusapi.Problem{Kind: "mistake", Advice: "Write `Disallow: /a`. If it is on purpose, write `# x`."}}, "robots_txt Disallow: /a\n- If it is on purpose, write `# x`."},
-		{"an unfinished merge", Facts{Problem: statusapi.Problem{Kind: "mistake", Advice: "Keep one."}}, "- Keep one."},
+		{"a command of a step", Facts{Problem: statusapi.Problem{Sites: []string{"*.a.test", "b.test"},
+			Actions: []statusapi.Action{{Text: "challenge?set=configured", Where: statusapi.Command}}}, Admin: "localhost:2020"},
+			api + "challenge?set=configured&site=%2A.a.test&site=b.test'"},
 		{"anything else", Facts{Problem: statusapi.Problem{Kind: "list", Advice: "Check the URL."}}, "- Check the URL."},
 	} {
 		if got := text(For(&tt.facts)); got != tt.want {
@@ -82,7 +78,7 @@ func TestAdmin(t *testing.T) {
 		"unix/@caddy":                   "curl --abstract-unix-socket 'caddy' -X POST 'http://localhost/robots/mode?mode=monitor&site=it%27s'",
 		"fd/3":                          "",
 	} {
-		if got := address.post("mode", "mode", "monitor", "site", "it's"); got != want {
+		if got := address.post("mode?mode=monitor&site=it%27s"); got != want {
 			t.Errorf("%s: %s\nwant %s", address, got, want)
 		}
 	}

@@ -180,7 +180,7 @@ func (r *row) count(d *judge.Decision, q *Request) {
 	if r.n.Add(1)%folderEvery != 1 || d.Layer.Info().Secret {
 		return
 	}
-	folder := FolderOf(pathOf(q.Target))
+	folder := folderOf(pathOf(q.Target))
 	if old := r.folder.Load(); old != nil && *old == folder {
 		r.streak.Add(1)
 		return
@@ -195,9 +195,9 @@ const (
 	maxFolder   = 64
 )
 
-// FolderOf returns the first folder of a path: /a/ of /a/b/c, and / for none, or if it is
+// folderOf returns the first folder of a path: /a/ of /a/b/c, and / for none, or if it is
 // long.
-func FolderOf(path string) string {
+func folderOf(path string) string {
 	if end := strings.IndexByte(path[min(1, len(path)):], '/') + 2; end > 1 && end <= maxFolder && path[0] == '/' {
 		return path[:end]
 	}

@@ -24,7 +24,7 @@ type file struct {
 	Since   time.Time `json:"since"`
 	Rows    []Row     `json:"rows"`
 
-	Files map[string]json.RawMessage `json:"robots_txt,omitempty"` // what the caller of Save keeps
+	Files json.RawMessage `json:"robots_txt,omitempty"` // what the caller of Save keeps
 }
 
 // loadedFile is a file of which each row is read on its own.
@@ -35,7 +35,7 @@ type loadedFile struct {
 
 // Save writes the counts as JSON, with what Load returns. It does not write the
 // recent refusals.
-func (c *Counters) Save(w io.Writer, files map[string]json.RawMessage) error {
+func (c *Counters) Save(w io.Writer, files json.RawMessage) error {
 	f := c.snapshot()
 	f.Files = files
 	return json.NewEncoder(w).Encode(f)
@@ -66,7 +66,7 @@ func (c *Counters) snapshot() *file {
 // of a file whose counts it has, such as a copy of one that it has added or written, and
 // nothing of one that is damaged, larger than 128 MiB or of another version: then it returns an
 // error that says what is wrong. Rows with names that this program does not have are left out.
-func (c *Counters) Load(r io.Reader) (files map[string]json.RawMessage, err error) {
+func (c *Counters) Load(r io.Reader) (files json.RawMessage, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	f := new(loadedFile)
 	switch wrong := json.Unmarshal(text, f); {

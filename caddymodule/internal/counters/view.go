@@ -206,18 +206,18 @@ func (v *View) addToSite(to *statusapi.Site, r *row, all statusapi.Windows[uint6
 func (v *View) addToSums(r *row, n statusapi.Windows[uint64]) {
 	switch {
 	case r.isPeople():
-		add(&v.People, n)
+		v.People.Add(&n, add)
 	case r.isStrangers():
-		add(&v.Strangers, n)
+		v.Strangers.Add(&n, add)
 	default:
-		if r.addCounts(&v.Summary.Crawlers, n); r.isSearch() {
-			r.addCounts(&v.Search, n)
+		if v.Summary.Crawlers.Add(&n, r.addTo); r.isSearch() {
+			v.Search.Add(&n, r.addTo)
 		}
 		o := outcome{Reason: r.Reason, Monitor: r.Monitor && r.action() != judge.Pass} // which passes in both modes
 		if v.reasons[o] == nil {
 			v.reasons[o] = &statusapi.ReasonCounts{Reason: o.Reason.String(), Action: verdict.ActionName(o.action(), o.Monitor)}
 		}
-		add(&v.reasons[o].Windows, n)
+		v.reasons[o].Add(&n, add)
 	}
 	r.Past.addTo(*r.points(&v.Series), v.span, v.at)
 	r.Past.addTo(*r.points(&v.Hour), hourSpan, v.at)
@@ -233,7 +233,7 @@ func (v *View) addToCrawler(r *row, n statusapi.Windows[uint64]) {
 		}
 		v.crawlers[r.id()] = to
 	}
-	r.addCounts(&to.Windows, n)
+	to.Add(&n, r.addTo)
 	r.Past.addTo(to.Series, v.span, v.at)
 	if last := time.Unix(r.Last, 0).UTC().Truncate(time.Minute); last.After(to.Last) {
 		to.Last = last
@@ -264,20 +264,7 @@ func (r *row) windows() statusapi.Windows[uint64] {
 }
 
 // add adds requests.
-func add(to *statusapi.Windows[uint64], n statusapi.Windows[uint64]) {
-	to.Hour += n.Hour
-	to.Day += n.Day
-	to.Month += n.Month
-	to.Total += n.Total
-}
-
-// addCounts adds requests of a crawler in a row.
-func (r *row) addCounts(to *statusapi.Windows[statusapi.Counts], n statusapi.Windows[uint64]) {
-	r.addTo(&to.Hour, n.Hour)
-	r.addTo(&to.Day, n.Day)
-	r.addTo(&to.Month, n.Month)
-	r.addTo(&to.Total, n.Total)
-}
+func add(to *uint64, more uint64) { *to += more }
 
 // addTo adds a number of requests in a row.
 func (r *row) addTo(c *statusapi.Counts, n uint64) {

@@ -10,8 +10,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -75,8 +78,8 @@ func (a *Accidents) findAll(r *Reporter, now time.Time) {
 	}
 	list := a.fileAccidents(r, now)
 	for _, run := range r.app.Counters.Runs() {
-		if run.Last.Sub(run.Since) >= refusedFor && now.Sub(run.Last) <= counters.MaxPause && (run.ByName > 0 || run.Refused > run.Served) {
-			list = append(list, refusedSearch(&run, now))
+		if p := refusedSearch(&run, now); p.Kind != "" {
+			list = append(list, p)
 		}
 	}
 	list = append(list, floods(r.app.Counters.Loads(counters.FloodLeast), open, now)...)
@@ -263,32 +266,30 @@ func (a *Accidents) acceptAt(list []*inForce) (n int) {
 	return n
 }
 
-// save returns the watched files as JSON, by originID.
-func (a *Accidents) save() map[string]json.RawMessage {
+// save returns the watched files as JSON.
+func (a *Accidents) save() json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	saved := make(map[string]json.RawMessage, len(a.files))
-	for id, f := range a.files {
-		saved[id.String()], _ = json.Marshal(f) // has no value that can't be written
-	}
+	saved, _ := json.Marshal(a.files) // has no value that can't be written
 	return saved
 }
 
-// load adds the watched files that save returned. Files that are watched already
-// are left out, and those that are damaged, for which it returns an error.
-func (a *Accidents) load(saved map[string]json.RawMessage) (damaged error) {
+// load adds the watched files that save returned. Files that are watched already are left
+// out, and those that are damaged, for which it returns an error.
+func (a *Accidents) load(saved json.RawMessage) (damaged error) {
+	if saved == nil {
+		return nil
+	}
+	var files map[originID]*watchedFile
+	if err := json.Unmarshal(saved, &files); err != nil {
+		return fmt.Errorf("robots_txt: %w", err)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for name, text := range saved {
-		f := new(watchedFile)
-		id, err := parseID(name), json.Unmarshal(text, f)
+	for id, f := range files {
 		switch {
-		case err != nil:
-			damaged = fmt.Errorf("robots.txt %q: %w", name, err)
-		case id == 0:
-			damaged = fmt.Errorf("robots.txt %q has no such name", name)
-		case len(f.Sites) == 0 || f.Subject == "":
-			damaged = fmt.Errorf("robots.txt %q has no site", name)
+		case id == 0 || f == nil || len(f.Sites) == 0 || f.Subject == "":
+			damaged = fmt.Errorf("robots_txt: %q has no site or no such name", id)
 		case a.files[id] == nil:
 			a.files[id] = f
 		}
@@ -317,8 +318,23 @@ const (
 	lookEvery = time.Second
 )
 
-// CountAccidents returns the number of accidents of each kind.
-func (r *Reporter) CountAccidents() map[string]int {
+var (
+	accidentCount = metrics.NewDesc("accidents", "Accidents of now, by kind.", "kind")
+
+	reported = metrics.NewLive(prometheus.GaugeValue, func(reporters []*Reporter, send metrics.Sender) {
+		for _, r := range reporters {
+			for kind, n := range r.countAccidents() {
+				send(accidentCount, float64(n), kind)
+			}
+		}
+	}, accidentCount)
+)
+
+// Report makes the metric of accidents that of r, until stop is called.
+func (r *Reporter) Report() (stop func()) { return reported.Report(0, r) }
+
+// countAccidents returns the number of accidents of each kind.
+func (r *Reporter) countAccidents() map[string]int {
 	counts := make(map[string]int)
 	for kind := range statusapi.Accidents() {
 		counts[kind] = 0

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce"
@@ -33,7 +31,7 @@ func newWatcher() *watcher {
 	now := func() time.Time { return w.now }
 	w.Reporter = New(App{
 		Handlers: func() []*Handler { return nil }, Counters: &Counters{Counters: counters.New(now), Accidents: newAccidents()},
-		Now: now, Active: func() bool { return w.active }, Places: func() []mistakes.Place { return nil },
+		Now: now, Active: func() bool { return w.active }, Problems: func() []statusapi.Problem { return nil },
 	})
 	return w
 }
@@ -255,15 +253,32 @@ func TestRefusedSearchEngines(t *testing.T) {
 	}
 }
 
+// A search engine of which more than one verified request in twenty is refused is a problem, and
+// no accident.
+func TestPartlyRefusedSearchEngines(t *testing.T) {
+	for served, want := range map[int]string{
+		19: "", 18: "warning search_partly Googlebot, a verified search engine, is refused at a.test: 1 request since 14:30 UTC, and 18 served; the last one by rules or limits",
+	} {
+		w := newWatcher()
+		w.count(1, "a.test", googlebot, claim.Verified, judge.RulesPending)
+		w.count(served, "a.test", googlebot, claim.Verified, judge.Allowed)
+		got := ""
+		for _, p := range w.accidents(statusapi.AllSites()) {
+			got += p.Severity + " " + p.Kind + " " + p.Message
+		}
+		if got != want || w.told() != "" {
+			t.Errorf("%d served: %s\nwant %s", served, got, want)
+		}
+	}
+}
+
 // A damaged file of persist adds nothing.
 func FuzzLoadFiles(f *testing.F) {
 	f.Add([]byte(`{"a":{"source":0,"host":"a.test","sites":["a.test"],"before":{"rules":3,"size":4},"now":{"cause":"missing"},"since":"2026-11-21T00:00:00Z","lost":"missing","subject":"a.test"}}`))
 	f.Add([]byte(`{"a":null,"b":{"sites":[]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a := newAccidents()
-		var saved map[string]json.RawMessage
-		_ = json.Unmarshal(data, &saved)
-		_ = a.load(saved)
+		_ = a.load(data)
 		for _, one := range a.files {
 			one.accidents()
 		}
@@ -298,12 +313,12 @@ func BenchmarkAccidents(b *testing.B) {
 	for i := range hosts {
 		engine.Origins().Prefetch(context.Background(), &judge.Request{Origin: judge.NewOrigin("https", fmt.Sprintf("h%d.test", i), 443), Time: w.now})
 	}
-	if n := w.CountAccidents()[RulesLost]; n != 0 || len(w.app.Counters.files) != hosts {
+	if n := w.countAccidents()[RulesLost]; n != 0 || len(w.app.Counters.files) != hosts {
 		b.Fatalf("%d accidents, %d files", n, len(w.app.Counters.files))
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		w.CountAccidents()
+		w.countAccidents()
 	}
 }
 

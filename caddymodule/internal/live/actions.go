@@ -146,6 +146,8 @@ func (r *Reporter) modeProblems(scope statusapi.Scope) (problems []statusapi.Pro
 		problem := warning("mode", metrics.Clip(strings.Join(list, ", ")), effect+" until the next load of the configuration",
 			"To return to the configured mode, set the mode `configured`, or run `caddy reload --force` (an unchanged file is "+
 				"not loaded without --force).")
+		problem.Actions = []statusapi.Action{{What: "Set the mode configured, which is that of the configuration", Text: "mode?mode=configured",
+			Where: statusapi.Command}}
 		if problem.Since = timeOf(r.modeSet); len(list) <= maxSitesNamed {
 			problem.Sites = list
 		}

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,8 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce/claim"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -77,63 +74,55 @@ func possible(a statusapi.Action) statusapi.Action {
 // are refused.
 const searchPartly = "search_partly"
 
-// claimProblems returns the problems of clients with the names of crawlers that can be
-// verified: the search engine that is refused most in the last hour, where that is more
-// than one verified request in twenty, and impostors that are refused. known are problems
-// that say more.
-func (r *Reporter) claimProblems(scope statusapi.Scope, list []*statusapi.Crawler, known []statusapi.Problem) (problems []statusapi.Problem) {
-	isKnown := func(name string, kinds ...string) bool {
-		return slices.ContainsFunc(known, func(p statusapi.Problem) bool { return p.Crawler == name && slices.Contains(kinds, p.Kind) })
-	}
-	var search, worst statusapi.Counts
-	p := warning(searchPartly, "", "", "If that is a mistake, mend the line, or `exempt` the search engine.")
-	impostors := make(map[string]uint64) // their requests, by crawler
+// mistakenFor is how long a refusal of a mistaken impostor is a problem.
+const mistakenFor = 24 * time.Hour
+
+// impostorProblems returns what there is to say about requests that were refused as those of
+// impostors, of the crawlers in a list: where they came from addresses that verify them now, that
+// it was a mistake.
+func (r *Reporter) impostorProblems(scope statusapi.Scope, list []*statusapi.Crawler) (problems []statusapi.Problem) {
+	type mistaken struct{ site, crawler string }
+	times, sent := make(map[mistaken][]time.Time), make(map[string]uint64) // of requests, the latest first; by crawler, in the last hour
 	for _, c := range list {
-		if c.Hour.Impostors > 0 && !isKnown(c.Name, "impostors") {
-			impostors[c.Name] = c.Hour.Impostors
-		}
-		if slices.Contains(c.Purposes, string(crawler.Search)) {
-			if search.Add(c.Hour); c.Hour.VerifiedRefused > worst.VerifiedRefused {
-				p.Crawler, worst = c.Name, c.Hour
-			}
-		}
+		sent[c.Name] = c.Hour.Impostors
 	}
-	isRefused := search.VerifiedRefused*20 > search.Verified && !isKnown(p.Crawler, SearchRefused)
-	if !isRefused && len(impostors) == 0 {
-		return nil
-	}
-	var by string
 	var refused refusedClients
 	for _, f := range r.app.Counters.Kept(scope, 0) {
-		switch {
-		case f.Crawler == p.Crawler && f.Verified == claim.Verified.String() && f.Line > 0 && p.Sites == nil:
-			file := cmp.Or(f.File, "robots.txt")
-			if by = fmt.Sprintf(", the last one by line %d of %s, %s", f.Line, file, cmp.Or(f.Rule, f.Reason)); file == "robots.txt" {
-				p.Line = f.Line
-			}
-			p.Sites, p.Folder = []string{siteOfRefusal(f)}, counters.FolderOf(f.Path)
-		case impostors[f.Crawler] > 0 && f.Reason == judge.Impostor.String() && f.Action == judge.Deny.String() &&
-			r.app.Now().Sub(f.Time) <= time.Hour:
+		age := r.app.Now().Sub(f.Time)
+		if f.Action != judge.Deny.String() || f.Reason != judge.Impostor.String() || age > mistakenFor {
+			continue
+		}
+		if slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
+			return h.Verifies && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
+		}) {
+			key := mistaken{siteOfRefusal(f), f.Crawler}
+			times[key] = append(times[key], f.Time)
+			delete(sent, f.Crawler)
+		} else if age <= time.Hour {
 			refused.add(f)
 		}
 	}
-	if isRefused {
-		p.Subject = p.Crawler
-		p.Message = fmt.Sprintf("%s, a verified search engine: %d of its %s were refused in the last hour%s", p.Crawler, worst.VerifiedRefused,
-			quantity(int(worst.Verified), "verified request"), by)
+	for key, list := range times {
+		p := warning("impostors", statusapi.SiteName(key.site),
+			fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now",
+				quantity(len(list), "request"), key.crawler, statusapi.SiteName(key.site)),
+			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens "+
+				"again, set `impostors ignore` in `verify`.")
+		p.Crawler, p.Since = key.crawler, timeOf(list[len(list)-1])
 		problems = append(problems, p)
 	}
-	if len(refused.names) > 0 {
-		const shown = 3
-		who, sent := words.List(refused.names, shown), uint64(0)
-		for _, name := range refused.names {
-			sent += impostors[name]
-		}
-		problems = append(problems, statusapi.Problem{Severity: statusapi.Remark, Kind: "impostors", Subject: who, Advice: handledAdvice,
-			Message: fmt.Sprintf("Handled: impostors of %s, from %s, get 403. They sent %s in the last hour", who, words.List(refused.networks, shown),
-				quantity(int(sent), "request"))})
+	names := slices.DeleteFunc(refused.names, func(name string) bool { return sent[name] == 0 })
+	if len(names) == 0 {
+		return problems
 	}
-	return problems
+	const shown = 3
+	who, sum := words.List(names, shown), uint64(0)
+	for _, name := range names {
+		sum += sent[name]
+	}
+	return append(problems, statusapi.Problem{Severity: statusapi.Remark, Kind: "impostors", Subject: who, Advice: handledAdvice,
+		Message: fmt.Sprintf("Handled: impostors of %s, from %s, get 403. They sent %s in the last hour", who, words.List(refused.networks, shown),
+			quantity(int(sum), "request"))})
 }
 
 // siteOfRefusal returns the site of a refusal or, where only a pattern names it, the host.
@@ -144,17 +133,27 @@ func siteOfRefusal(f *statusapi.Refusal) string {
 	return f.Site
 }
 
-// refusedSearch returns the accident of a run. It is told in the past tense from the first
-// minute on in which nothing was refused.
-func refusedSearch(run *counters.Run, now time.Time) statusapi.Problem {
+// refusedSearch returns the problem of a run: an accident, or that more than one verified request
+// in twenty is refused; without a kind if there is none. It is told in the past tense from the
+// first minute on in which nothing was refused.
+func refusedSearch(run *counters.Run, now time.Time) (a statusapi.Problem) {
+	severity, kind := statusapi.Severe, SearchRefused
+	switch isMost := run.ByName > 0 || run.Refused > run.Served; {
+	case now.Sub(run.Last) > counters.MaxPause:
+		return a
+	case isMost && run.Last.Sub(run.Since) >= refusedFor:
+	case isMost || run.Refused*20 > run.Refused+run.Served:
+		severity, kind = statusapi.Warning, searchPartly
+	default:
+		return a
+	}
 	by, mend := "rules or limits", fmt.Sprintf("`caddy robots check --agent %q` and the URL names the rule", run.Crawler)
 	if run.Line > 0 {
 		by = fmt.Sprintf("line %d of robots.txt", run.Line)
 		mend = "Mend " + by + ", or write `exempt " + snippet.Name(run.Crawler) + "` into the block robots"
 	}
-	a := statusapi.Problem{
-		Sites: []string{run.Site}, Pattern: run.Pattern,
-		Severity: statusapi.Severe, Kind: SearchRefused, Subject: statusapi.SiteName(run.Site), Crawler: run.Crawler, Line: run.Line,
+	a = statusapi.Problem{
+		Sites: []string{run.Site}, Pattern: run.Pattern, Severity: severity, Kind: kind, Subject: statusapi.SiteName(run.Site), Crawler: run.Crawler, Line: run.Line,
 		Since: timeOf(run.Since), Before: run.Served, Now: run.Refused,
 		Advice: fmt.Sprintf("%s. If it is on purpose, write `deny %s` into `policy`, with the paths.", mend, snippet.Name(run.Crawler)),
 	}

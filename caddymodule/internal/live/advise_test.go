@@ -63,37 +63,30 @@ func TestHandledFloods(t *testing.T) {
 	}
 }
 
-// Impostors that are refused are named, with the networks that they come from. A search
-// engine that is refused is named, with the line.
+// Impostors that are refused are named, with the networks that they come from.
 func TestClaims(t *testing.T) {
 	google := crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}
 	w := newWatcher()
 	send := func(n int, client string, state claim.State, why judge.Reason, action judge.Action) {
 		for range n {
 			d := &judge.Decision{Reason: why, Action: action, Subject: judge.Subject{Agent: google, Claim: claim.Result{State: state}}}
-			if action == judge.Deny && why == judge.Disallowed {
-				d.Line, d.Layer = 3, judge.FileLayer
-			}
 			w.app.Counters.Site("a.test").Count(d, &counters.Request{Time: w.now, Target: "/shop/x", Client: client})
 		}
 	}
 	told := func() (list []string) {
-		for _, p := range w.claimProblems(statusapi.Sites("a.test"), w.app.Counters.View(statusapi.Sites("a.test"), statusapi.SpanHour).Crawlers, nil) {
+		for _, p := range w.impostorProblems(statusapi.Sites("a.test"), w.app.Counters.View(statusapi.Sites("a.test"), statusapi.SpanHour).Crawlers) {
 			list = append(list, p.Severity+" "+p.Message)
 		}
 		return list
 	}
 	send(40, "192.0.2.1", claim.Verified, judge.Allowed, judge.Pass)
-	send(2, "192.0.2.1", claim.Verified, judge.Disallowed, judge.Deny)
 	send(3, "198.51.100.7", claim.Impostor, judge.Allowed, judge.Pass) // with impostors ignore
 	if got := told(); len(got) != 0 {
 		t.Errorf("nothing is wrong: %q", got)
 	}
-	send(1, "192.0.2.1", claim.Verified, judge.Disallowed, judge.Deny)
 	send(5, "198.51.100.7", claim.Impostor, judge.Impostor, judge.Deny)
 	send(5, "203.0.113.7", claim.Impostor, judge.Impostor, judge.Deny)
-	want := "warning Googlebot, a verified search engine: 3 of its 43 verified requests were refused in the last hour, the last one by line 3 of robots.txt, disallowed" +
-		"|note Handled: impostors of Googlebot, from 203.0.113.0/24, 198.51.100.0/24, get 403. They sent 13 requests in the last hour"
+	want := "note Handled: impostors of Googlebot, from 203.0.113.0/24, 198.51.100.0/24, get 403. They sent 13 requests in the last hour"
 	if got := strings.Join(told(), "|"); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}

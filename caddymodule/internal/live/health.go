@@ -75,8 +75,7 @@ func (r *Reporter) health(scope statusapi.Scope, crawlers []*statusapi.Crawler, 
 		}
 	}
 	health.Sections = r.sections(scope)
-	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.mistakenProblems(scope), places, r.monitorProblems(scope, crawlers), r.handlerProblems(scope))...)
-	health.Problems = append(health.Problems, r.claimProblems(scope, crawlers, health.Problems)...)
+	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.impostorProblems(scope, crawlers), places, r.monitorProblems(scope, crawlers), r.handlerProblems(scope))...)
 	if scope.All() {
 		r.addShared(health, now)
 	}
@@ -135,47 +134,24 @@ func (t *tenants) add(p *inForce, problem statusapi.Problem) bool {
 // reachedLimit is the kind of the problems that a limit of the plugin's memory is reached.
 const reachedLimit = "memory"
 
-// placeProblems returns what is wrong with the places of handlers.
+// placeProblems returns what is wrong with the places of handlers and, in the scope of all sites,
+// with what they share. A problem of several sites is about those that the scope has.
 func (r *Reporter) placeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	places := r.app.Places()
-	for _, place := range places {
-		problems = append(problems, place.Problems(scope)...)
+	all := r.app.Problems()
+	for _, p := range all {
+		own := slices.DeleteFunc(slices.Clone(p.Sites), func(site string) bool { return !scope.Site(site) })
+		if len(own) < len(p.Sites) {
+			subject := strings.Join(own, ", ")
+			p.Subject, p.Message = subject, strings.ReplaceAll(p.Message, p.Subject, subject)
+		}
+		if scope.All() || len(own) > 0 {
+			problems = append(problems, p)
+		}
 	}
-	if !scope.All() && len(r.handlersIn(scope)) == 0 && len(r.handlers())+len(places) > 0 {
+	if !scope.All() && len(r.handlersIn(scope)) == 0 && len(r.handlers())+len(all) > 0 {
 		name := statusapi.SiteName(strings.Join(scope.Hosts(), ", "))
 		problems = append(problems, warning(statusapi.NoRules, name, "the site "+name+" has no line `robots`: nothing is refused there",
 			"In the Caddyfile, write `robots` into the block of the site."))
-	}
-	return problems
-}
-
-// mistakenFor is how long a refusal of a mistaken impostor is a problem.
-const mistakenFor = 24 * time.Hour
-
-// mistakenProblems returns the crawlers that were refused as impostors at addresses
-// that verify them now.
-func (r *Reporter) mistakenProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	type mistaken struct{ site, crawler string }
-	times := make(map[mistaken][]time.Time) // of the requests, the latest first
-	for _, f := range r.app.Counters.Kept(scope, 0) {
-		if f.Action != judge.Deny.String() || f.Reason != judge.Impostor.String() || r.app.Now().Sub(f.Time) > mistakenFor {
-			continue
-		}
-		if slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
-			return h.Verifies && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
-		}) {
-			key := mistaken{siteOfRefusal(f), f.Crawler}
-			times[key] = append(times[key], f.Time)
-		}
-	}
-	for key, list := range times {
-		p := warning("impostors", statusapi.SiteName(key.site),
-			fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now",
-				quantity(len(list), "request"), key.crawler, statusapi.SiteName(key.site)),
-			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens "+
-				"again, set `impostors ignore` in `verify`.")
-		p.Crawler, p.Since = key.crawler, timeOf(list[len(list)-1])
-		problems = append(problems, p)
 	}
 	return problems
 }

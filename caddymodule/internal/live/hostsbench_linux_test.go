@@ -15,7 +15,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
@@ -82,7 +81,7 @@ func manyHosts(tb testing.TB, hosts int) (r *live.Reporter, pass func()) {
 	}
 	return live.New(live.App{
 		Handlers: func() []*live.Handler { return []*live.Handler{h} }, Counters: counts, Ceiling: ceiling, Log: zap.NewNop(),
-		Now: clock.Now, Active: func() bool { return true }, Places: func() []mistakes.Place { return nil },
+		Now: clock.Now, Active: func() bool { return true },
 		Problems: func() []statusapi.Problem { return nil },
 	}), func() { clock.Advance(2 * time.Second) }
 }

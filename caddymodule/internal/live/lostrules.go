@@ -186,11 +186,20 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 // acceptAdvice says how to end an accident that is none.
 const acceptAdvice = "If this is on purpose, send POST /robots/refresh?accept=on to the admin API; otherwise the warning ends after 7 days."
 
+// restore is what to do about both accidents. There is nothing to copy first: what comes second
+// does harm before.
+var restore = []statusapi.Action{
+	{What: "Put the former file back"},
+	{What: "Then read it at once, and end the grace period, in which search engines may fetch everything: refresh with grace=off",
+		Text: "refresh?grace=off", Where: statusapi.Command},
+	{What: "If it is on purpose, end the warning: refresh with accept=on", Text: "refresh?accept=on", Where: statusapi.Command},
+}
+
 // accidents returns the accidents of the file.
 func (f *watchedFile) accidents() (list []statusapi.Problem) {
 	one := statusapi.Problem{
 		Severity: statusapi.Severe, Subject: f.Subject, Before: f.Before.Rules, Now: f.Now.Rules, Since: timeOf(f.Since),
-		Sites: append([]string{f.Sites[0], f.Host}, f.Sites...),
+		Sites: append([]string{f.Sites[0], f.Host}, f.Sites...), Actions: restore,
 	}
 	if f.Invented && counters.IsHostName(f.Host) {
 		one.Sites[0], one.Pattern, one.Tenant = f.Host, f.Sites[0], true

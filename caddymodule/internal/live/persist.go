@@ -77,16 +77,15 @@ func (p *persistFile) end() {
 
 // save writes the file, and waits a little until that is done.
 func (p *persistFile) save() {
-	done, timer := make(chan struct{}), time.NewTimer(patience)
-	defer timer.Stop()
+	done, late := make(chan struct{}), time.After(patience)
 	select {
 	case p.wanted <- done:
-	case <-timer.C:
+	case <-late:
 		return
 	}
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-late:
 	}
 }
 
@@ -99,19 +98,18 @@ func (p *persistFile) run() {
 		if p.lastError() != nil {
 			pause = openEvery
 		}
-		timer := time.NewTimer(pause)
+		var done chan struct{} // of who waits for the write
 		select {
 		case <-p.stop:
-			timer.Stop()
 			if p.lock != nil {
 				_ = p.lock.Close() // the process ends its lock anyway
 			}
 			return
-		case <-timer.C:
-			p.use()
-		case done := <-p.wanted:
-			timer.Stop()
-			p.use()
+		case <-time.After(pause):
+		case done = <-p.wanted:
+		}
+		p.use()
+		if done != nil {
 			close(done)
 		}
 	}
@@ -125,16 +123,13 @@ func (p *persistFile) lastError() error {
 
 // use writes the file, and reads it before if it was not read yet.
 func (p *persistFile) use() {
-	set := func(began time.Time) {
-		p.counters.mu.Lock()
-		defer p.counters.mu.Unlock()
-		p.began = began
-	}
-	set(time.Now())
+	p.counters.mu.Lock()
+	p.began = time.Now()
+	p.counters.mu.Unlock()
 	err := background.Try("persist", p.write)
-	set(time.Time{})
 	p.counters.mu.Lock()
 	defer p.counters.mu.Unlock()
+	p.began = time.Time{}
 	before := p.err
 	p.err = err
 	switch {

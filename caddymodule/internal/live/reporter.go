@@ -25,7 +25,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
@@ -41,9 +40,8 @@ type App struct {
 	// Handlers returns the handlers of the configuration. It is called once, for
 	// the first report.
 	Handlers func() []*Handler
-	// Places returns what is wrong with the places of handlers.
-	Places func() []mistakes.Place
-	// Problems returns what is configured for all sites and does not run.
+	// Problems returns what is wrong with the places of handlers and, without Sites, with what all
+	// sites share.
 	Problems func() []statusapi.Problem
 	Admin    advice.Admin
 	Counters *Counters
@@ -222,19 +220,24 @@ func (r *Reporter) inForceAt(scope statusapi.Scope, id string) (list []*inForce,
 		}
 	}
 	if id != "" && len(list) == 0 {
-		return nil, unknownOrigin(id, "")
+		return nil, statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q", id)
 	}
 	return list, nil
-}
-
-func unknownOrigin(id, advice string) error {
-	return statusapi.Errorf(http.StatusNotFound, "there is no origin with the id %q%s", id, advice)
 }
 
 // originID is statusapi.Origin.ID.
 type originID uint64
 
 func (id originID) String() string { return strconv.FormatUint(uint64(id), 36) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (id originID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. Other texts are 0.
+func (id *originID) UnmarshalText(text []byte) error {
+	*id = parseID(string(text))
+	return nil
+}
 
 // parseID is the inverse of String. It returns 0, which no origin has, for another text.
 func parseID(text string) originID {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 )
@@ -17,11 +16,11 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	m := &statusapi.Memory{Octets: used, MaxOctets: most, Rows: r.app.Counters.Rows(), MaxRows: counters.MaxRows}
 	m.Evictions, m.Repeated = metrics.Evictions(now)
 	if health.Memory = m; m.Repeated >= manyRepeated {
-		health.Problems = append(health.Problems, mistakes.Evictions(m))
+		health.Problems = append(health.Problems, evicted(m))
 	}
 	var problems []statusapi.Problem
 	health.Persist, problems = r.app.Counters.state()
-	health.Problems = append(append(health.Problems, problems...), r.app.Problems()...)
+	health.Problems = append(health.Problems, problems...)
 	for _, p := range background.Panics() {
 		if now.Sub(p.Last) <= panicFor {
 			health.Problems = append(health.Problems, warning("panic", p.What, fmt.Sprintf("a fault of the plugin or of what it calls: %s "+
@@ -36,3 +35,15 @@ const panicFor = 24 * time.Hour
 
 // manyRepeated is how many repeated reads in a minute are a problem.
 const manyRepeated = 10
+
+// evicted returns the problem that files of robots.txt are dropped, and fetched again, too often.
+func evicted(m *statusapi.Memory) statusapi.Problem {
+	subject, correction := "max_origins", "Set max_origins above the number of your hosts."
+	if m.Octets > m.MaxOctets/10*9 {
+		subject, correction = "max_memory", "Raise max_memory in the global option robots."
+	}
+	return warning(reachedLimit, subject,
+		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were fetched "+
+			"again: crawlers wait for them", m.Evictions, subject, m.Repeated),
+		correction)
+}

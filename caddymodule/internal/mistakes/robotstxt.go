@@ -167,11 +167,7 @@ func (f *File) Problem() statusapi.Problem {
 }
 
 func (f *File) problem(kind, message, advice string) statusapi.Problem {
-	return problem(kind, f.Subject, message, advice)
-}
-
-func problem(kind, subject, message, advice string) statusapi.Problem {
-	return statusapi.Problem{Severity: statusapi.Warning, Kind: kind, Subject: subject, Message: message, Advice: advice}
+	return statusapi.Problem{Severity: statusapi.Warning, Kind: kind, Subject: f.Subject, Message: message, Advice: advice}
 }
 
 // maxText bounds the text of a line in a message, in octets.
@@ -194,25 +190,29 @@ func (f *File) mistake(r *Review) statusapi.Problem {
 	if n := r.count - 1; n > 0 {
 		message += fmt.Sprintf(" (and %s like it)", words.Plural(n, "more finding", "more findings"))
 	}
-	p := f.problem(statusapi.Mistake, message, mend(first, r.text)+fmt.Sprintf(" If it is on purpose, write `# %s ignore %s` above the line. "+
-		"`caddy robots explain %s` says more.", lint.Suppression, first.Code, first.Code))
-	p.Line = line
+	text, todo := mend(first, r.text)
+	more := fmt.Sprintf("If it is on purpose, write `# %s ignore %s` above the line. `caddy robots explain %s` says more.", lint.Suppression,
+		first.Code, first.Code)
+	p := f.problem(statusapi.Mistake, message, todo+" "+more)
+	if p.Line = line; text != "" {
+		p.Actions = []statusapi.Action{{What: fmt.Sprintf("Write this in place of line %d", line), Text: text, Where: statusapi.RobotsTxt}, {What: more}}
+	}
 	return p
 }
 
-// mend says how to correct a finding.
-func mend(finding *lint.Finding, line string) string {
+// mend says how to correct a finding, with the text of the line as it should be, if that is known.
+func mend(finding *lint.Finding, line string) (text, todo string) {
 	switch {
 	case finding.Code == "prose":
-		return "Keep one of the two versions, and remove the marks."
+		return "", "Keep one of the two versions, and remove the marks."
 	case finding.Code == "rule-outside-group":
-		return "Write `User-agent: *` above it, or the name of the crawler that it is for."
+		return "", "Write `User-agent: *` above it, or the name of the crawler that it is for."
 	case finding.Replacement == nil || *finding.Replacement == "" || !strings.Contains(line, finding.Text):
-		return strings.ToUpper(finding.Why[:1]) + finding.Why[1:] + "."
+		return "", strings.ToUpper(finding.Why[:1]) + finding.Why[1:] + "."
 	}
 	line = cmp.Or(strings.Replace(line, finding.Text, *finding.Replacement, 1), *finding.Replacement)
 	if l, _ := robots.Parse([]byte(line)).Line(1); isRule(l.Directive) && !strings.HasPrefix(line, l.Directive.String()) { // a misspelt key
 		line = l.Directive.String() + ": " + l.Value
 	}
-	return fmt.Sprintf("Write `%s`.", line)
+	return line, fmt.Sprintf("Write `%s`.", line)
 }

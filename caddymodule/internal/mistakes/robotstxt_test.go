@@ -107,6 +107,10 @@ func TestProblemsOfFiles(t *testing.T) {
 			if p.Kind != tt.kind || p.Line != tt.line || !strings.Contains(p.Message, tt.message) || !strings.Contains(p.Advice, tt.advice) {
 				t.Errorf("%+v, want kind %q, line %d, %q, %q", p, tt.kind, tt.line, tt.message, tt.advice)
 			}
+			if text, isWritten := strings.CutPrefix(tt.advice, "Write `"); isWritten && strings.HasSuffix(text, "`.") &&
+				(len(p.Actions) != 2 || p.Actions[0].Text != strings.TrimSuffix(text, "`.")) {
+				t.Errorf("to copy: %+v, want %s", p.Actions, text)
+			}
 			if p.Kind == "" && p.Severity != "" || p.Kind != "" && (p.Severity != statusapi.Warning || p.Advice == "") {
 				t.Errorf("%+v", p)
 			}

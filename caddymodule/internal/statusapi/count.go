@@ -30,15 +30,6 @@ func (d *Decided[T]) Of(action judge.Action, monitored bool) *T {
 	return &d.Throttled
 }
 
-// Add adds numbers of requests to d.
-func Add(d *Decided[uint64], other Decided[uint64]) {
-	d.Passed += other.Passed
-	d.Denied += other.Denied
-	d.Throttled += other.Throttled
-	d.WouldDeny += other.WouldDeny
-	d.WouldThrottle += other.WouldThrottle
-}
-
 // Refused returns how many of some requests were refused, or would have been in monitor mode.
 func Refused(d Decided[uint64]) uint64 {
 	return d.Denied + d.Throttled + d.WouldDeny + d.WouldThrottle
@@ -65,24 +56,20 @@ type Counts struct {
 	VerifiedWould   uint64 `json:"verified_would_refuse,omitempty"` // VerifiedRefused in monitor mode
 }
 
-// Add adds other to c.
-func (c *Counts) Add(other Counts) {
-	c.Requests += other.Requests
-	Add(&c.Decided, other.Decided)
-	c.Verified += other.Verified
-	c.Unverified += other.Unverified
-	c.Impostors += other.Impostors
-	c.VerifiedRefused += other.VerifiedRefused
-	c.ClaimsRefused += other.ClaimsRefused
-	c.VerifiedWould += other.VerifiedWould
-}
-
 // Windows has a count, or Counts, for several spans of time that end now.
 type Windows[T any] struct {
 	Hour  T `json:"hour"`  // this minute and the 59 before it
 	Day   T `json:"day"`   // this hour and the 23 before it
 	Month T `json:"month"` // this day and the 30 before it, in UTC
 	Total T `json:"total"` // since Summary.Since
+}
+
+// Add adds more requests to each count, by add.
+func (w *Windows[T]) Add(more *Windows[uint64], add func(to *T, more uint64)) {
+	add(&w.Hour, more.Hour)
+	add(&w.Day, more.Day)
+	add(&w.Month, more.Month)
+	add(&w.Total, more.Total)
 }
 
 // In returns the count of the span SpanHour, SpanMonth or, for any other name, SpanDay.
