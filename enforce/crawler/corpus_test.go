@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -244,26 +243,6 @@ func TestDeclaredCrawlersAreNotPeople(t *testing.T) {
 	}
 }
 
-func TestAICrawlersOfTheTableAreNotPeople(t *testing.T) {
-	m := crawler.Builtin().Matcher(nil)
-	total := map[string]int{}
-	for _, row := range table(t) {
-		if !strings.HasPrefix(row.Kind, "ai") {
-			continue
-		}
-		for _, e := range row.Examples {
-			total[row.Kind]++
-			var id crawler.Identity
-			if m.Identify(e.UA, &id); id.Class() == crawler.Person {
-				t.Errorf("%s: %q is a person", row.ID, e.UA)
-			}
-		}
-	}
-	for _, kind := range slices.Sorted(maps.Keys(total)) {
-		t.Logf("%s: %d", kind, total[kind])
-	}
-}
-
 // measure counts the classes of the User-Agents in a list.
 type measure map[crawler.Class]int
 
@@ -289,28 +268,4 @@ func measureList(list []byte, each func(ua string, id *crawler.Identity)) measur
 		each(ua, &id)
 	}
 	return sum
-}
-
-func TestDeclaresRobot(t *testing.T) {
-	for ua, want := range map[string]bool{
-		"AcmeBot/1.0":                                        true,
-		"acme_spider":                                        true,
-		"Acme Crawler":                                       true,
-		"Acme/1.0 (+http://acme.example)":                    true,
-		"Acme/1.0 (+www.acme.example)":                       true,
-		"Mozilla/5.0 (compatible; Acme/1.0)":                 true,
-		"Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1)": false,
-		"Mozilla/5.0 (compatible; Konqueror3.5; Linux)":      false,
-		"Acme/1.0 (http://acme.example/bot)":                 false,
-		"Acme/1.0 (bot@acme.example)":                        false,
-		"Acme (like AcmeBot)":                                false,
-		"Chatbot/42 CFNetwork/1485 Darwin/23.1.0":            false,
-		"Bottle/0.12":                                        false,
-		chrome:                                               false,
-		"":                                                   false,
-	} {
-		if got := crawler.DeclaresRobot(ua); got != want {
-			t.Errorf("DeclaresRobot(%q) = %v, want %v", ua, got, want)
-		}
-	}
 }

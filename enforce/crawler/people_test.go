@@ -49,12 +49,3 @@ func TestWordsOfPeopleAreNoTokens(t *testing.T) {
 		}
 	}
 }
-
-// A robots.txt that names a word of people's User-Agents does not make them
-// robots.
-func TestGroupsForWordsOfPeople(t *testing.T) {
-	m := Builtin().Matcher([]string{"CPU", "15E148", "Pixel 7 Pro", "AcmeThing"})
-	if got := strings.Join(m.Ignored(), ", "); got != "CPU, 15E148, Pixel 7 Pro" {
-		t.Errorf("ignored: %s", got)
-	}
-}

@@ -75,15 +75,3 @@ func TestRowsOfProgramsAndProbesCountPerAddress(t *testing.T) {
 		}
 	}
 }
-
-func TestEnoughProbesHaveSources(t *testing.T) {
-	n := 0
-	for _, c := range builtinRows(t) {
-		if c.Class == crawler.Probe && len(c.Sources["user_agents"]) > 0 {
-			n++
-		}
-	}
-	if n < 60 {
-		t.Errorf("%d probes have a source for their User-Agent, want at least 60", n)
-	}
-}

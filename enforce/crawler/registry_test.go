@@ -197,45 +197,6 @@ func TestSeveralPurposes(t *testing.T) {
 			t.Errorf("%s counts as a purpose that it does not have", c.Name)
 		}
 	}
-	for name, want := range map[string][]crawler.Purpose{
-		"Googlebot": {crawler.Search, crawler.AISearch, crawler.AITraining},
-		"bingbot":   {crawler.Search, crawler.AISearch, crawler.AITraining},
-		"Applebot":  {crawler.Search, crawler.AITraining},
-		"PetalBot":  {crawler.Search, crawler.AISearch},
-		"Amazonbot": {crawler.AITraining, crawler.AISearch},
-		"GPTBot":    {crawler.AITraining},
-	} {
-		if got := crawler.Builtin().Lookup(name).Purposes; !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}
-
-// The first token is a crawler's own (RFC 9309, section 2.2.1). Its operator documents the others.
-func TestRobotsTokensOfKnownCrawlers(t *testing.T) {
-	for name, want := range map[string][]string{
-		"Googlebot":             {"Googlebot"},
-		"Googlebot-Image":       {"Googlebot-Image", "Googlebot"},
-		"Googlebot-News":        {"Googlebot-News", "Googlebot"},
-		"GoogleOther":           {"GoogleOther"},
-		"AdsBot-Google":         {"AdsBot-Google"},
-		"Applebot":              {"Applebot", "Googlebot"},
-		"Kagibot":               {"Kagibot", "Googlebot"},
-		"Siteimprove":           {"SiteimproveBot-Crawler", "SiteimproveBot"},
-		"Dataprovider.com":      {"Dataprovider.com", "dataprovider"},
-		"YandexImages":          {"YandexImages", "Yandex"},
-		"YandexDirect":          {"YandexDirect"},
-		"Baiduspider-image":     {"Baiduspider-image", "Baiduspider"},
-		"GPTBot":                {"GPTBot"},
-		"SemrushBot-SA":         {"SemrushBot-SA"},
-		"archive.org_bot":       {"archive.org_bot", "ia_archiver"},
-		"Google-Extended":       {"Google-Extended"},
-		"Google-CloudVertexBot": {"Google-CloudVertexBot", "Googlebot"},
-	} {
-		if c := crawler.Builtin().Lookup(name); c == nil || !slices.Equal(c.Robots, want) {
-			t.Errorf("%s: %+v, want robots %q", name, c, want)
-		}
-	}
 }
 
 func TestLookup(t *testing.T) {

@@ -2,7 +2,6 @@ package throttle
 
 import (
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -103,33 +102,4 @@ func nextMinute(t time.Time, minute int) time.Time {
 		next = next.AddDate(0, 0, 1)
 	}
 	return next
-}
-
-// Of several windows, that one is named which opens next.
-func TestNextOpeningOfSeveralWindows(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 3))
-	for range 12 {
-		var visits []robots.VisitTime
-		first := map[int]int{} // the first line of those that open at a minute
-		for line := 1; line <= 1+rnd.IntN(5); line++ {
-			from := rnd.IntN(minutesPerDay/30) * 30
-			visits = append(visits, robots.VisitTime{Window: robots.Window{From: from, To: (from + rnd.IntN(300)) % minutesPerDay}, Line: line})
-			if first[from] == 0 {
-				first[from] = line
-			}
-		}
-		var l Limits
-		l.setVisits(visits)
-		for m := range minutesPerDay {
-			at := noon.Truncate(24 * time.Hour).Add(time.Duration(m) * time.Minute)
-			want := verdict{at: at.UnixMicro()}
-			for open := at; !slices.ContainsFunc(visits, func(v robots.VisitTime) bool { return v.Window.Contains(open) }); {
-				open = open.Add(time.Minute)
-				want = verdict{open.UnixMicro(), VisitTime, first[open.Hour()*60+open.Minute()]}
-			}
-			if got := l.earliest(at.UnixMicro(), new(State)); got != want {
-				t.Fatalf("%v at %v: %v, want %v", visits, at, got, want)
-			}
-		}
-	}
 }
