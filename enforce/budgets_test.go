@@ -39,6 +39,9 @@ func TestBudgets(t *testing.T) {
 	if keys, _ := e.Budgets(judge.NewOrigin("https", "unread.test", 443), &google, false); len(keys) > 1 {
 		t.Errorf("Googlebot: %d budgets", len(keys))
 	}
+	if a := e.Agent("acme-probe", nil); a.Class != crawler.Probe {
+		t.Errorf("a probe that no group names: %+v", a)
+	}
 	if a := e.Agent("NoSuchBot", nil); a.Class != crawler.SelfDeclared || a.Token != "NoSuchBot" {
 		t.Errorf("an unknown name: %+v", a)
 	}

@@ -108,6 +108,26 @@ func TestEndOfGrace(t *testing.T) {
 	g.wantsAt(judge.Disallowed, fake.Bingbot, "192.0.2.77", "/archive/x", "24 hours after the change")
 }
 
+// Each version has its own day: one that was replaced earlier holds nobody any more, while a
+// later one does.
+func TestEachVersionHasItsOwnDay(t *testing.T) {
+	g := newGraceTest(t, judge.Settings{}, origins.Config{})
+	come := func(hours int) {
+		for range hours {
+			g.clock.Advance(time.Hour)
+			g.decideFrom(fake.Bingbot, "192.0.2.1", "/")
+		}
+	}
+	come(1)
+	g.change(closed)
+	come(20)
+	g.wants(judge.Graced, fake.Bingbot, "/archive/x", "20 hours after the first change")
+	g.change(shut)
+	come(5)
+	g.wants(judge.Disallowed, fake.Bingbot, "/archive/x", "25 hours after the first change")
+	g.wants(judge.Graced, fake.Bingbot, "/x", "5 hours after the second change")
+}
+
 // A file that changes back and forth keeps no version alive, and the version
 // that a crawler read last applies to it, however often the file went and came.
 func TestGraceOfAFileThatChangesBackAndForth(t *testing.T) {
