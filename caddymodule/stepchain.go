@@ -82,7 +82,9 @@ func (h *Handler) provisionSteps(ctx caddy.Context) error {
 	if s.verifier != nil {
 		s.claims = s.verifier.Verification()
 	}
-	s.decide = stages(s.all)
+	s.decide = step.Chain(stepsThat[step.Step](s),
+		step.Own{Before: step.Limit, Do: func(x *step.Exchange) { x.Request.Caller.(*exchange).examine() }},
+		step.Own{Before: step.Shed, Do: func(x *step.Exchange) { x.Request.Caller.(*exchange).useBudgets() }})
 	return nil
 }
 
@@ -171,47 +173,17 @@ func (h *Handler) page(verdict string, use func(text []byte) error) (mark bool, 
 	return mark, nil
 }
 
-// stages returns the decision of all stages: those of the steps, and the core's before and
-// after the stage Limit.
-func stages(list []namedStep) step.Decide {
-	decide := func(*step.Exchange) {}
-	core := []struct {
-		before step.Stage
-		do     func(*exchange, *judge.Decision)
-	}{{step.Limit, (*exchange).examine}, {step.Shed, (*exchange).useBudgets}}
-	wrap := func() {
-		next, do := decide, core[len(core)-1].do
-		core = core[:len(core)-1]
-		decide = func(x *step.Exchange) {
-			do(x.Request.Caller.(*exchange), &x.Decision)
-			next(x)
-		}
-	}
-	for _, s := range slices.Backward(list) {
-		for len(core) > 0 && s.Info().Stage < core[len(core)-1].before {
-			wrap()
-		}
-		if decider, ok := s.Step.(step.Decider); ok {
-			decide = decider.Wrap(decide)
-		}
-	}
-	for len(core) > 0 {
-		wrap()
-	}
-	return decide
-}
-
 // examine is before all that counts a request as one that is let through.
-func (x *exchange) examine(d *judge.Decision) {
+func (x *exchange) examine() {
 	x.Uses = x.Uses[:0] // a step before may decide again
 	if x.HTTP.ContentLength != 0 {
-		x.readBody(d)
+		x.readBody(&x.Decision)
 	}
 }
 
 // useBudgets uses the budgets of a request that is let through, if all have room.
-func (x *exchange) useBudgets(d *judge.Decision) {
-	x.running.Pace(x.HTTP.Context(), &x.Request, d, x.Uses)
+func (x *exchange) useBudgets() {
+	x.running.Pace(x.HTTP.Context(), &x.Request, &x.Decision, x.Uses)
 }
 
 // strip takes from a request what is the steps' own.

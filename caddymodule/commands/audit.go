@@ -15,6 +15,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
@@ -34,6 +35,7 @@ type auditOptions struct {
 	location           *time.Location
 	decided            bool
 	requests           string
+	steps              [][]step.Step // of the sites of --config, in the order of audit.Options.Sites
 }
 
 func auditCommand(m selection.Module) *cobra.Command {

@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/replay"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -59,7 +60,10 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	if err != nil {
 		return err
 	}
-	to.Sites = o.auditSites(sites)
+	if to.Sites, err = o.auditSites(sites, to); err != nil {
+		return err
+	}
+	o.steps = words.Map(sites, func(s selection.Site) []step.Step { return s.Steps })
 	if len(o.robots) > 0 {
 		for i := range to.Sites {
 			to.Sites[i].Robots = given
@@ -115,14 +119,19 @@ func (o *auditOptions) configured(to *audit.Options) (sites []selection.Site, ot
 	return sites, others, nil
 }
 
-// auditSites returns sites in the form of the audit, without robots.txt.
-func (o *auditOptions) auditSites(sites []selection.Site) (list []audit.Site) {
+// auditSites returns sites in the form of the audit, without robots.txt. It warns of what steps
+// can't tell from a log.
+func (o *auditOptions) auditSites(sites []selection.Site, to *audit.Options) (list []audit.Site, err error) {
+	unknown := make(map[string]bool)
 	for i := range sites {
-		s := audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}
-		for _, step := range sites[i].Steps {
-			s.Steps = append(s.Steps, step.CaddyModule().ID.Name())
-			if l, ok := step.(interface{ List() []limits.Limit }); ok {
-				s.Limits = l.List()
+		s, lacks, err := replay.With(audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}, sites[i].Steps)
+		if err != nil {
+			return nil, err
+		}
+		for _, what := range lacks {
+			if !unknown[what] {
+				unknown[what] = true
+				warn(to, "step_unknown", what)
 			}
 		}
 		if len(o.robots)+len(o.against) > 0 { // the lines of these files are their own
@@ -130,7 +139,7 @@ func (o *auditOptions) auditSites(sites []selection.Site) (list []audit.Site) {
 		}
 		list = append(list, s)
 	}
-	return list
+	return list, nil
 }
 
 // selects reports whether one of the sites serves a host of --host.

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/suggest"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
-	"github.com/caddy-robots/caddy-robots/internal/audit/suggest"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -17,6 +17,8 @@ func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options,
 	in := &suggest.Input{Options: options, Report: r}
 	if o.config.Path != "" {
 		in.Hosts = words.Map(o.hosts, routes.PlainHost)
+		index := slices.IndexFunc(options.Sites, func(s audit.Site) bool { return len(s.Robots) > 0 })
+		in.Steps = o.steps[index]
 	}
 	return suggest.Add(cmd.Context(), in)
 }

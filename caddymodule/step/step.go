@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -126,6 +127,9 @@ type Site struct {
 	Budgets *throttle.Memory
 	// Log is the logger of the app.
 	Log *zap.Logger
+	// IsLog says that the requests are those of an access log: nothing is kept beyond them, and
+	// there is no server, no storage and no store.
+	IsLog bool
 
 	// What the following return is known when requests come, and not in Join. For a step of the
 	// process they are nil.
@@ -194,6 +198,23 @@ type Decider interface {
 	// Wrap returns what takes the place of next, which are the stages that follow. It is
 	// called once, before the first request.
 	Wrap(next Decide) Decide
+}
+
+// Replayer is a Decider that an audit of access logs drives with the requests of a log: Join is
+// called with Site.IsLog, and Start is not. Of each request, Exchange.HTTP has what the
+// log has. Its clock is the time of the request, and Withdraw and Refuse can't be used.
+type Replayer interface {
+	Decider
+	// Needs says what the log must have for all decisions. It is called after Join.
+	Needs() Needs
+}
+
+// Needs are what decisions of a step depend on, and not every log has.
+type Needs struct {
+	// Resolution is how exact the times of requests must be; 0 if that makes no difference.
+	Resolution time.Duration
+	// Unknown says what can't be told from most logs, for the operator; "" if all can.
+	Unknown string
 }
 
 // Budgeter is a step that lets requests use budgets of its own: it appends them to

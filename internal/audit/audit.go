@@ -25,6 +25,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
+	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
@@ -194,11 +195,6 @@ func (a *auditor) count(v *Judged) {
 		return
 	case v.now().Agent.Class != crawler.Person:
 		a.countRobot(v)
-	default:
-		a.countPerson(v)
-		if len(v.Rulings) < 2 || v.Rulings[1].Agent.Class == crawler.Person {
-			return
-		}
 	}
 	a.pacer.add(v, a.clock)
 }
@@ -222,16 +218,20 @@ func (a *auditor) countPerson(v *Judged) {
 	if !agent.isBrowser {
 		return
 	}
-	kind := kindOf(v.entry)
-	reads := a.strangers.count(v, kind)
+	reads := a.strangers.count(v)
 	if agent.isExact {
-		a.strangers.countAgent(v, kind, reads)
+		a.strangers.countAgent(v, reads)
 	}
 }
 
 // settle counts the verdict on a request, which is final.
 func (a *auditor) settle(v *Judged) {
-	if v.crawler != nil {
+	if v.crawler == nil {
+		a.countPerson(v)
+		if len(v.Rulings) < 2 || v.Rulings[1].Agent.Class == crawler.Person {
+			return
+		}
+	} else {
 		if t := v.crawler.kept(); v.now().source != nil && v.now().Action != judge.Pass && len(t.Refused) < maxRefused {
 			d := verdict.Of(&v.now().Decision)
 			t.Refused = append(t.Refused, v.shown(a.mask, a.mask, &d))
@@ -248,10 +248,11 @@ func (a *auditor) settle(v *Judged) {
 }
 
 // Replay reads the logs again, and calls each for the requests to the site with an
-// index in o.Sites, nearly in the order of their times. versions are versions of this
+// index in o.Sites, nearly in the order of their times. versions are at most 64 versions of this
 // site that decide about each request, with the first robots.txt of each from the
-// beginning of the log on. The logs must not be such as can be read only once.
-func Replay(ctx context.Context, o Options, index int, versions []Site, each func(*Judged)) error {
+// beginning of the log on. It calls page for those pages that browsers' User-Agents request, a
+// while later. The logs must not be such as can be read only once.
+func Replay(ctx context.Context, o Options, index int, versions []Site, each func(*Judged), page func(*Page)) error {
 	o.Against, o.Verify = false, false // the checkers of Run have the results
 	a, err := newAuditor(ctx, o)
 	if err != nil {
@@ -265,7 +266,13 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 			return err
 		}
 	}
-	a.pacer.settle = each
+	a.strangers.settle = page
+	a.pacer.settle = func(v *Judged) {
+		each(v)
+		if v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
+			a.strangers.count(v)
+		}
+	}
 	err = a.eachRequest(ctx, func(v *Judged) {
 		if v.host.site == a.sites[index] {
 			v.decide(lines)
@@ -273,5 +280,6 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 		}
 	})
 	a.pacer.release(math.MaxInt64)
+	a.strangers.release(math.MaxInt64)
 	return err
 }

@@ -83,37 +83,38 @@ func valueOf[K comparable, V any](m *map[K]*V, key K, newValue func() *V) *V {
 	return v
 }
 
-// distinct counts different hashes with a HyperLogLog sketch of a few KiB. Small numbers
+// Distinct counts different hashes with a HyperLogLog sketch of a few KiB. Small numbers
 // are exact; the standard error of others is 1.6 %.
-type distinct struct {
+type Distinct struct {
 	sketch *hyperloglog.Sketch // nil without hashes
 }
 
 // exactHashes is the largest number that is exact.
 const exactHashes = 64
 
-func (d *distinct) add(hash uint64) {
+// Add adds a hash.
+func (d *Distinct) Add(hash uint64) {
 	d.grow()
 	d.sketch.InsertHash(hash)
 }
 
 // grow makes a sketch, if there is none.
-func (d *distinct) grow() {
+func (d *Distinct) grow() {
 	if d.sketch == nil {
 		d.sketch, _ = hyperloglog.NewSketch(12, true) // the precision is valid
 	}
 }
 
 // merge adds the hashes of other.
-func (d *distinct) merge(other *distinct) {
+func (d *Distinct) merge(other *Distinct) {
 	if other.sketch != nil {
 		d.grow()
 		_ = d.sketch.Merge(other.sketch)
 	}
 }
 
-// count returns the number.
-func (d *distinct) count() int64 {
+// Count returns the number.
+func (d *Distinct) Count() int64 {
 	if d.sketch == nil {
 		return 0
 	}

@@ -69,7 +69,7 @@ type Crawler struct {
 	row         *crawler.Crawler // nil for one that no registry has
 	into        *Crawler         // that counts its requests too, as it has too few for a row
 	answers     counter
-	addresses   distinct
+	addresses   Distinct
 	last, worst halfHour // the last one, and that with most requests
 }
 
@@ -150,7 +150,7 @@ func (c *crawlers) moveToRest(keep int) {
 			rest.worst = t.worst
 		}
 		rest.Refused = append(rest.Refused, t.Refused[:min(len(t.Refused), maxRefused-len(rest.Refused))]...)
-		t.addresses, t.answers, t.Refused = distinct{}, counter{}, nil // rows may keep it
+		t.addresses, t.answers, t.Refused = Distinct{}, counter{}, nil // rows may keep it
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *crawlers) count(v *Judged) *Crawler {
 	e := v.entry
 	t := c.of(&v.now().Agent)
 	t.Add(v.Sum)
-	t.addresses.add(xxhash.Sum64String(e.Client))
+	t.addresses.Add(xxhash.Sum64String(e.Client))
 	if e.Timed {
 		t.Period.add(v.Time)
 		t.countHalfHour(e.At / int64(30*time.Minute))
@@ -207,7 +207,7 @@ func (c *crawlers) report() []*Crawler {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name), cmp.Compare(a.class, b.class))
 	})
 	for _, t := range list {
-		t.Addresses = t.addresses.count()
+		t.Addresses = t.addresses.Count()
 		t.Answers, t.WorstHalfHour = t.answers.top(maxNames), t.worst.requests
 	}
 	return list

@@ -54,9 +54,12 @@ func (a *auditor) findings(r *Report) []Finding {
 		(*Crawler).MayBeOwn))
 	add(r.worstHalfHour())
 	lonely := r.lonely()
-	add(Finding{Code: "disguised", Text: strings.Join(lonely, " "),
-		Change: "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes challenge for these, " +
-			"with what that would have held, and how many others it would have asked once."})
+	disguised := Finding{Code: "disguised", Text: strings.Join(slices.Concat(lonely, r.asked()), " ")}
+	if len(r.Strangers.Asked) == 0 {
+		disguised.Change = "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes challenge for these, " +
+			"with what that would have held, and how many others it would have asked once."
+	}
+	add(disguised)
 	add(Finding{Code: "costs", Text: strings.Join(r.costs(), " "),
 		Change: "To see which changes would have saved how much, run this command again with --suggest."})
 	slices.SortStableFunc(list, func(a, b Finding) int { return min(len(b.Change), 1) - min(len(a.Change), 1) })

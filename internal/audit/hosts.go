@@ -10,7 +10,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
@@ -151,22 +150,31 @@ func (h *hosts) report() []*Host {
 
 // Site is a site whose requests are in the log.
 type Site struct {
-	// Steps are the names of the steps that its configuration has.
-	Steps []string
-
 	// Hosts are the names of its hosts. The first label may be a wildcard, as in
 	// *.example.com. A site without Hosts gets the requests for all hosts that no
 	// other site names.
 	Hosts []string
 	Rules judge.Settings
-	// Limits are those of the site.
-	Limits []limits.Limit
+	// Chain returns the steps of the site, which have seen no request; nil: it has none.
+	Chain func() (Chain, error)
 	// Robots are the versions of its robots.txt, in any order. If there are none, its
 	// requests are not judged.
 	Robots []Version
 	// Was are versions of another robots.txt with which Robots is compared; none: one that
 	// allows everything.
 	Was []Version
+}
+
+// Chain is the steps of a site. It decides about requests as the handler does. It is not safe
+// for concurrent use.
+type Chain interface {
+	// Decide changes the decision on a request, which the rules have made. budgets has those of
+	// the rules, which the request uses with those of the steps. Requests come in the order of
+	// their times.
+	Decide(v *Judged, d *judge.Decision, budgets *enforce.Replay)
+	// Resolution is how exact the times of requests must be for that; 0 if that makes no
+	// difference.
+	Resolution() time.Duration
 }
 
 // site is a Site with its robots.txt files parsed.
@@ -190,7 +198,7 @@ type timeline struct {
 	sources []*Source
 	unknown *origins.History // for times at which no robots.txt is known
 	longest time.Duration    // the longest Crawl-delay that is enforced
-	limits  *limits.Set
+	chain   Chain            // nil without steps
 }
 
 // newSites parses the robots.txt files of sites. It adds one more site for hosts that
@@ -216,17 +224,16 @@ func newSites(list []Site, compares bool) (sites []*site, err error) {
 
 // newTimeline parses versions of the robots.txt of a site.
 func newTimeline(s *Site, versions []Version) (*timeline, error) {
-	rules := s.Rules
-	rules.StepBudgets = len(s.Limits) > 0
-	replay, err := enforce.NewReplay(rules)
+	replay, err := enforce.NewReplay(s.Rules)
 	if err != nil {
 		return nil, err
 	}
-	set, err := limits.New(s.Limits, nil, nil)
-	if err != nil {
-		return nil, err
+	t := &timeline{replay: replay, longest: cmp.Or(max(s.Rules.MaxDelay, 0), throttle.DefaultMaxDelay)}
+	if s.Chain != nil {
+		if t.chain, err = s.Chain(); err != nil {
+			return nil, err
+		}
 	}
-	t := &timeline{replay: replay, longest: cmp.Or(max(rules.MaxDelay, 0), throttle.DefaultMaxDelay), limits: set}
 	t.addSources(versions)
 	t.unknown = replay.Edition(judge.Response{Status: http.StatusNotFound}, time.Time{}, nil)
 	return t, nil

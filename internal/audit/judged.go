@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
+	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -41,6 +42,10 @@ type Judged struct {
 	Host    string
 	Referer string
 	Status  int
+	Kind    media.Kind // of the answer, as far as the log says
+	// The request has a Cookie field, or says that it is for later, and its Sec-Fetch-Dest is Dest.
+	Cookie, Prefetch bool
+	Dest             string
 
 	entry   *logformat.Entry // nil of a clone
 	host    *Host
@@ -70,7 +75,8 @@ func (v *Judged) setEntry(l *logfile.Log, host *Host) {
 	e := &l.Entry
 	*v = Judged{
 		Request: request(e, host), Sum: cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9}, Rulings: v.Rulings[:0],
-		Host: host.Name, Referer: e.Referer, Status: e.Status, entry: e, host: host, timed: e.Timed,
+		Host: host.Name, Referer: e.Referer, Status: e.Status, Kind: kindOf(e), Cookie: e.Cookie, Prefetch: e.Prefetch, Dest: e.Dest,
+		entry: e, host: host, timed: e.Timed,
 		exact: e.Begun && e.Resolution <= int64(10*time.Millisecond), coarse: time.Duration(e.Resolution), log: l.Name, number: l.Number,
 		agent: e.UserAgent(),
 	}
@@ -115,9 +121,12 @@ func (v *Judged) setLogged() bool {
 // clone returns a copy that does not share the memory of the line.
 func (v *Judged) clone() *Judged {
 	c := *v
-	c.entry, c.UserAgents, c.Rulings = nil, nil, slices.Clone(v.Rulings)
+	c.entry, c.UserAgents, c.Rulings = nil, slices.Clone(v.UserAgents), slices.Clone(v.Rulings)
+	for i := range c.UserAgents {
+		c.UserAgents[i] = mask.Shortened(c.UserAgents[i])
+	}
 	c.Target = strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)])
-	for _, s := range []*string{&c.Method, &c.Client, &c.Referer, &c.agent, &c.port} {
+	for _, s := range []*string{&c.Method, &c.Client, &c.Referer, &c.Dest, &c.agent, &c.port} {
 		*s = mask.Shortened(*s)
 	}
 	return &c

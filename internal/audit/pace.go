@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/limits"
 )
 
 // minDelay is the shortest delay that is judged if the times are exact only to a
@@ -20,17 +19,17 @@ const reorderWindow = int64(time.Minute)
 // maxPending is the largest number of requests that wait to be put in order.
 const maxPending = 4096
 
-// pacer puts the requests of crawlers with a limited pace in order of time, and
-// applies the limits to them.
+// pacer puts the requests of crawlers with a limited pace, and those to sites with steps, in
+// order of time, and applies limits and steps to them.
 type pacer struct {
 	waiting []*Judged // the earliest first
 	settle  func(*Judged)
 }
 
-// add adds a request. It judges the request at once if its pace is not limited, and those
+// add adds a request. It settles the request at once if its decision is final, and those
 // that no earlier request can precede. clock is the latest time in the log so far.
 func (p *pacer) add(v *Judged, clock int64) {
-	if !v.timed || !slices.ContainsFunc(v.Rulings, func(r Ruling) bool { return r.Paced() }) {
+	if !v.timed || !slices.ContainsFunc(v.Rulings, func(r Ruling) bool { return r.isOpen() }) {
 		p.settle(v)
 		return
 	}
@@ -47,7 +46,7 @@ func (p *pacer) release(until int64) {
 		p.waiting[0] = nil
 		p.waiting = p.waiting[1:]
 		for i := range v.Rulings {
-			if r := &v.Rulings[i]; r.Paced() {
+			if r := &v.Rulings[i]; r.isOpen() {
 				r.pace(v)
 			}
 		}
@@ -55,16 +54,24 @@ func (p *pacer) release(until int64) {
 	}
 }
 
-// pace applies the limits of the pace to a decision. Where the times of the log are not
-// exact enough for a limit, only Visit-time is applied.
+// isOpen reports whether a limit of the pace or a step may still change the decision.
+func (r *Ruling) isOpen() bool { return r.Paced() || r.line.chain != nil }
+
+// pace applies the limits of the pace and the steps to a decision. Where the times of the log
+// are not exact enough for a limit, only Visit-time is applied.
 func (r *Ruling) pace(v *Judged) {
 	before, line := r.Decision, r.line
-	line.replay.Pace(&v.Request, &r.Decision, line.limits.Enter(new(limits.Request), &v.Request, &r.Decision, nil))
-	if r.Action == judge.Pass || r.Reason == judge.VisitTime {
+	judged := true
+	if line.chain == nil {
+		line.replay.Pace(&v.Request, &r.Decision, nil)
+	} else {
+		line.chain.Decide(v, &r.Decision, line.replay)
+		judged = line.chain.Resolution() == 0 || v.timesSuffice(line.chain.Resolution())
+	}
+	if r.Action != judge.Throttle || r.Reason == judge.VisitTime {
 		return
 	}
-	judged := v.timesSuffice(line.limits.Shortest)
-	if r.Reason != limits.Reason {
+	if r.Reason.Info().Field != "" {
 		judged = !slices.ContainsFunc(line.limitsOf(r.Group), func(l limit) bool { return l.per > 0 && !v.timesSuffice(l.per) })
 	}
 	if !judged {

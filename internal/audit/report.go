@@ -150,6 +150,7 @@ type Warning struct {
 	//   - own_fetches: fetches of robots.txt by Caddy are not counted as requests
 	//   - partly_judged: no robots.txt is known for the host or time of some requests
 	//   - sampled: the log seems to have only a part of the requests
+	//   - step_unknown: what a step of the configuration would have done can't be told from a log
 	//   - verify_failed: neither published lists nor DNS answered
 	//   - verify_incomplete: some addresses of crawlers were not looked up
 	//   - verify_old: the log is more than three days old, but the published lists are today's
@@ -206,11 +207,12 @@ type Suggestion struct {
 func (a *auditor) report() (*Report, error) {
 	r := &a.result
 	r.Sources, r.Suggestions, r.Masked = []*Source{}, []Suggestion{}, !a.options.Full
-	r.Strangers.Paths, r.Costs.Patterns, r.WouldHave.Reasons = []StrangerPath{}, []cost.Row{}, []Count{}
+	r.Strangers.Paths, r.Strangers.Asked = []StrangerPath{}, []Asked{}
+	r.Costs.Patterns, r.WouldHave.Reasons = []cost.Row{}, []Count{}
 	r.Verified = slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
 	a.inputs.report(r)
 	a.people.report(r)
-	r.Addresses = a.reliability.addresses.count()
+	r.Addresses = a.reliability.addresses.Count()
 	r.Estimated = r.Addresses > exactHashes
 	for _, s := range a.sites {
 		r.Sources = append(r.Sources, s.lines[0].sources...)

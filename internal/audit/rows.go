@@ -8,7 +8,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
@@ -94,9 +93,10 @@ func (v *Judged) rowKey() rowKey {
 // outcome returns what was decided.
 func (r *Ruling) outcome() outcome {
 	o := outcome{lineKey: lineKey{layer: r.Layer, line: r.Line}, action: r.Action, reason: r.Reason}
+	info := r.Layer.Info()
 	switch {
-	case r.Reason == limits.Reason:
-		o.limit = r.RuleText()
+	case r.Action != judge.Pass && r.Layer != judge.NoLayer && !info.Published && !info.Secret: // a step's
+		o.step = r.RuleText()
 	case r.Action != judge.Throttle && r.Layer != managed.HiddenLayer:
 		o.text = r.Rule.Line
 	}

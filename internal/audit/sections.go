@@ -90,7 +90,7 @@ func (r *Report) Sections(most int) (list []section.Section) {
 	if r.Decided != nil {
 		tables = append(tables, r.shownTable(most), r.decisionTable(most))
 	} else {
-		tables = append(tables, r.crawlerTable(most), r.costTable(most))
+		tables = append(tables, r.crawlerTable(most), r.costTable(most), r.askedTable(most))
 		for _, s := range r.Sources {
 			tables = append(tables, s.table(most))
 		}
@@ -153,6 +153,15 @@ func (r *Report) costTable(most int) *listing {
 	}
 	if !timed && len(t.Rows) > 0 {
 		t.note("The log does not have the durations of requests.")
+	}
+	return t
+}
+
+func (r *Report) askedTable(most int) *listing {
+	t := newListing(most, "Strangers that would have been asked to show that they are browsers", "line", ">pages not answered", ">octets",
+		headIf(r.Costs.All.Seconds > 0, ">time"), ">addresses", ">others asked once")
+	for _, a := range r.Strangers.Asked {
+		t.add(a.Line, a.Requests, words.Octets(a.Octets), words.Seconds(a.Seconds), a.Addresses, a.Others)
 	}
 	return t
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/enforce/limits"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -104,7 +103,7 @@ type lineKey struct {
 	layer judge.Layer
 	line  int    // in the file of its layer; 0 in a configuration in JSON
 	text  int    // in Source.Text; 0 if it is not there, and of the decision of a line that limits the pace
-	limit string // the text of a limit, of which a line of the configuration can have several
+	step  string // the text of a step's line, of which a line of the configuration can have several
 }
 
 // setLines sets the lines of the file that allow, disallow or limit the pace, in order, and
@@ -143,7 +142,7 @@ func (s *Source) setLines(all rows) {
 			continue
 		}
 		by := known[key.lineKey]
-		if key.layer == managed.HiddenLayer || key.reason == limits.Reason {
+		if key.layer == managed.HiddenLayer || key.step != "" {
 			by = of(key.lineKey, row.File, 0, row.Rule)
 		}
 		for _, l := range paces[key.group] {

@@ -1,25 +1,24 @@
 package audit
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"math"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
-	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 	"github.com/caddy-robots/caddy-robots/internal/table"
 	"github.com/caddy-robots/caddy-robots/internal/words"
-	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // Strangers says which pages lone addresses requested: those that send a browser's
@@ -35,6 +34,33 @@ type Strangers struct {
 	// Paths are those that lone addresses requested, with the most requests of these
 	// first. Each request is in one of them, at most 50 for each of 4 hosts.
 	Paths []StrangerPath `json:"paths"`
+	// Asked says what lines such as challenge would have done.
+	Asked []Asked `json:"asked"`
+}
+
+// Asked says what a line would have done that asks strangers to show that they are browsers.
+type Asked struct {
+	Line string `json:"line"`
+	// These pages of lone addresses would not have been answered.
+	cost.Sum
+	Addresses int64 `json:"addresses"` // that requested them
+	// Others is the number of other addresses that would have been asked.
+	Others int64 `json:"others"`
+}
+
+// asked counts for an Asked.
+type asked struct {
+	cost.Sum
+	lone, others Distinct
+}
+
+func (t *asked) add(p *Page) {
+	if !p.Lone {
+		t.others.Add(p.Client)
+		return
+	}
+	t.Add(p.Sum)
+	t.lone.Add(p.Client)
 }
 
 // StrangerPath counts the requests for pages with browsers' User-Agents.
@@ -74,14 +100,20 @@ type visitor struct {
 
 func (v *visitor) lastSeen() int64 { return v.seen }
 
-// stranger is a request for a page with a browser's User-Agent.
-type stranger struct {
+// Page is a request for a page with a browser's User-Agent.
+type Page struct {
 	cost.Sum
-	host   *Host
-	key    uint64 // of its visitor
-	at     int64
-	target string
-	lone   bool // the request itself may be that of a lone address
+	Target string
+	Client uint64 // of its address and host, by hash
+	Lone   bool   // it is that of a lone address
+	// Asked has a bit for each version of the rules and steps by which it would not have been
+	// answered until the client shows that it is a browser.
+	Asked uint64
+
+	At int64 // in nanoseconds since 1970
+
+	host *Host
+	line string // that asks; "" if none does
 }
 
 // hostPages is what is counted of the pages of a host.
@@ -97,15 +129,16 @@ type hostPages struct {
 // strangers finds the pages of lone addresses.
 type strangers struct {
 	visitors *table.Table[visitor]
-	waiting  []stranger // for lonelyFor, the oldest first
-	clock    int64      // the latest time so far
+	waiting  []Page // for lonelyFor, the oldest first
+	clock    int64  // the latest time so far
 	pages    int64
 	coarse   int64 // requests whose time is not exact to a second
-	settle   func(*stranger)
+	settle   func(*Page)
 	hosts    map[*Host]*hostPages
 	// readers are the User-Agents of browsers that read several pages, and fetched those of
 	// them that fetched files; see fetches.
 	readers, fetched int
+	asked            map[string]*asked // by the line that asks
 }
 
 func newStrangers() *strangers {
@@ -116,24 +149,24 @@ func newStrangers() *strangers {
 
 // count counts a request of a person. reads is true if it is for a page, and the address
 // has requested readerPages others of the host.
-func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
-	e := v.entry
-	s.clock = max(s.clock, e.At)
+func (s *strangers) count(v *Judged) (reads bool) {
+	at := v.Time.UnixNano()
+	s.clock = max(s.clock, at)
 	s.release(s.clock - lonelyFor)
-	if v.host.Rest || !e.Timed || e.Resolution > int64(time.Second) {
+	if v.host.Rest || !v.timed || v.coarse > time.Second {
 		addIf(&s.coarse, !v.host.Rest, 1)
 		return false
 	}
-	key := clientHash(e.Client) ^ v.host.hash
+	key := clientHash(v.Client) ^ v.host.hash
 	who := s.visitors.Get(key)
 	if who == nil {
 		who = s.visitors.Add(key, (*visitor).lastSeen, nil)
 	}
-	who.seen = e.At
+	who.seen = at
 	switch {
-	case e.Prefetch:
+	case v.Prefetch:
 		return false
-	case kind != media.Page || e.Authorized || !v.Reads():
+	case v.Kind != media.Page || v.Authorized || !v.Reads():
 		who.others = true
 		return false
 	}
@@ -141,24 +174,32 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 		who.pages++
 	}
 	s.pages++
-	if target.IsFeed(e.Target) || v.now().Rules.Hides(e.Target) { // which must not be shown
+	if target.IsFeed(v.Target) || v.now().Rules.Hides(v.Target) { // which must not be shown
 		return reads
 	}
 	if len(s.waiting) == maxWaiting {
-		s.release(s.waiting[0].at)
+		s.release(s.waiting[0].At)
 	}
-	lone := !e.Cookie && (e.Dest != "" || !v.host.isElsewhere(e.Referer))
-	target := strings.Clone(e.Target[:min(len(e.Target), 4*mask.MaxShown)])
-	s.waiting = append(s.waiting, stranger{Sum: v.Sum, host: v.host, key: key, at: e.At, target: target, lone: lone})
+	page := Page{
+		Sum: v.Sum, Target: strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)]), Client: key,
+		Lone: !v.Cookie && (v.Dest != "" || !v.host.isElsewhere(v.Referer)), host: v.host, At: at,
+	}
+	for i := range v.Rulings {
+		if d := &v.Rulings[i]; d.Action == judge.Ask {
+			page.Asked |= 1 << i
+			page.line = d.RuleText()
+		}
+	}
+	s.waiting = append(s.waiting, page)
 	return reads
 }
 
 // release counts the pages until a time.
 func (s *strangers) release(until int64) {
-	for len(s.waiting) > 0 && s.waiting[0].at <= until {
+	for len(s.waiting) > 0 && s.waiting[0].At <= until {
 		page := &s.waiting[0]
-		who := s.visitors.Get(page.key)
-		page.lone = page.lone && who != nil && !who.others // and not forgotten
+		who := s.visitors.Get(page.Client)
+		page.Lone = page.Lone && who != nil && !who.others // and not forgotten
 		s.settle(page)
 		s.waiting = s.waiting[1:]
 	}
@@ -199,13 +240,13 @@ func (s *strangers) of(host *Host) *hostPages {
 
 // countAgent counts a request with exactly a browser's User-Agent. reads says that it is for a page,
 // and that the address had requested other pages before: most that storm a site have not.
-func (s *strangers) countAgent(v *Judged, kind media.Kind, reads bool) {
+func (s *strangers) countAgent(v *Judged, reads bool) {
 	pages := s.of(v.host)
 	if pages == nil {
 		return
 	}
 	agent := &pages.agents[xxhash.Sum64String(v.agent)%agentCells]
-	agent.files = agent.files || kind == media.Embedded
+	agent.files = agent.files || v.Kind == media.Embedded
 	if reads && agent.read < embeddingPages {
 		agent.read++
 	}
@@ -239,19 +280,22 @@ func (s *strangers) tooFew() string {
 }
 
 // addPath counts a page for the report.
-func (s *strangers) addPath(p *stranger) {
+func (s *strangers) addPath(p *Page) {
+	if p.Asked&1 != 0 {
+		valueOf(&s.asked, p.line, func() *asked { return new(asked) }).add(p)
+	}
 	pages := s.of(p.host)
 	if pages == nil {
 		return
 	}
 	tree := pages.paths
-	if !p.lone {
-		tree.Add(othersClient, p.target, cost.Sum{Requests: p.Requests})
+	if !p.Lone {
+		tree.Add(othersClient, p.Target, cost.Sum{Requests: p.Requests})
 		return
 	}
-	tree.Add(loneClient, p.target, cost.Sum{Requests: p.Requests, Octets: p.Octets, Seconds: float64(p.Requests)})
+	tree.Add(loneClient, p.Target, cost.Sum{Requests: p.Requests, Octets: p.Octets, Seconds: float64(p.Requests)})
 	if p.Seconds > 0 {
-		tree.Add(loneTime, p.target, cost.Sum{Octets: int64(p.Seconds * 1e6)})
+		tree.Add(loneTime, p.Target, cost.Sum{Octets: int64(p.Seconds * 1e6)})
 	}
 }
 
@@ -282,12 +326,26 @@ func (s *strangers) report(r *Report, few bool) {
 			}
 		}
 	}
+	for _, line := range slices.Sorted(maps.Keys(s.asked)) {
+		t := s.asked[line]
+		r.Strangers.Asked = append(r.Strangers.Asked, Asked{line, t.Sum, t.lone.Count(), t.others.Count()})
+	}
 	sortMost(r.Strangers.Paths, func(p StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
 }
 
 // IsLonely reports whether mostly lone addresses requested the path, and often: the report
 // says so of such paths.
 func (p StrangerPath) IsLonely() bool { return p.Lone >= lonelyRequests && 2*p.Lone > p.Pages }
+
+// asked returns sentences about what lines that ask strangers would have done.
+func (r *Report) asked() (list []string) {
+	for _, a := range r.Strangers.Asked {
+		list = append(list, fmt.Sprintf("By `%s`, %s of %s that requested nothing else would not have been answered, and %s would have been asked once.",
+			a.Line, words.Plural(a.Requests, "page", "pages"), words.Plural(a.Addresses, "address", "addresses"),
+			words.Plural(a.Others, "other address", "other addresses")))
+	}
+	return list
+}
 
 // lonely returns sentences about the paths that mostly lone addresses requested.
 func (r *Report) lonely() (list []string) {
@@ -302,90 +360,4 @@ func (r *Report) lonely() (list []string) {
 		}
 	}
 	return list
-}
-
-// Watch is paths that may have been stormed.
-type Watch struct {
-	Patterns []string // in robots.txt syntax
-	Over     int64    // pages of lone addresses in Window; more are a storm
-	Window   time.Duration
-}
-
-// Storm says what `challenge` for some paths would have done with the requests of a log.
-type Storm struct {
-	Pages, Lone int64 // as in StrangerPath
-	// Held are the pages of lone addresses in windows with more of them than Watch.Over, and
-	// than of others. Addresses is the number of these addresses, and Others that of the
-	// other addresses that requested pages there in these windows, which lasted for Time.
-	Held              cost.Sum
-	Time              time.Duration
-	Addresses, Others int64
-
-	group             *robots.Group
-	window            int64 // the number of the current one
-	addresses, others distinct
-	now               stormWindow
-}
-
-// stormWindow counts the pages in one window.
-type stormWindow struct {
-	pages             int64
-	lone              cost.Sum
-	addresses, others distinct
-}
-
-// add counts a page.
-func (s *Storm) add(w *Watch, p *stranger) {
-	if n := p.at / int64(w.Window); n > s.window {
-		s.end(w)
-		s.window = n
-	}
-	m, who := &s.now, &s.now.others
-	s.Pages, m.pages = s.Pages+1, m.pages+1
-	if p.lone {
-		s.Lone, who = s.Lone+1, &m.addresses
-		m.lone.Add(p.Sum)
-	}
-	who.add(p.key)
-}
-
-// end ends the current window.
-func (s *Storm) end(w *Watch) {
-	if m := &s.now; m.lone.Requests > w.Over && 2*m.lone.Requests > m.pages {
-		s.Time += w.Window
-		s.Held.Add(m.lone)
-		s.addresses.merge(&m.addresses)
-		s.others.merge(&m.others)
-	}
-	s.now = stormWindow{}
-}
-
-// Storms reads the logs again, and returns a Storm for each Watch of the site with an index
-// in o.Sites. The logs must not be such as can be read only once.
-func Storms(ctx context.Context, o Options, index int, watches []Watch) ([]Storm, error) {
-	storms := make([]Storm, len(watches))
-	for i := range storms {
-		storms[i].group = target.Group(watches[i].Patterns...)
-	}
-	s := newStrangers()
-	s.settle = func(p *stranger) {
-		for i := range storms {
-			if target.Matches(storms[i].group, p.target) {
-				storms[i].add(&watches[i], p)
-			}
-		}
-	}
-	err := Replay(ctx, o, index, o.Sites[index:index+1], func(v *Judged) {
-		if v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
-			s.count(v, kindOf(v.entry))
-		}
-	})
-	s.release(math.MaxInt64)
-	for i := range storms {
-		s := &storms[i]
-		s.end(&watches[i])
-		s.Addresses = s.addresses.count()
-		s.Others = s.others.count()
-	}
-	return storms, err
 }

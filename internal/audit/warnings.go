@@ -68,7 +68,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 
 func (a *auditor) warnOfAddresses(warn warner) {
 	t, requests := &a.reliability, a.inputs.requests
-	addresses := t.addresses.count()
+	addresses := t.addresses.Count()
 	nearlyAll := func(n int64) bool { return n*10 >= requests*9 }
 	few := t.few(requests)
 	warn(few, "few_addresses",
@@ -86,7 +86,7 @@ func (a *auditor) warnOfAddresses(warn warner) {
 
 // few reports whether the addresses seem to be those of a proxy.
 func (t *reliability) few(requests int64) bool {
-	n := t.addresses.count()
+	n := t.addresses.Count()
 	return requests >= 200 && (n <= 3 || requests/max(n, 1) >= 2000)
 }
 
@@ -104,7 +104,7 @@ func (a *auditor) warnOfTimes(warn warner) {
 
 // reliability counts the requests that make figures unreliable.
 type reliability struct {
-	addresses distinct // of clients
+	addresses Distinct // of clients
 	private   int64    // addresses that no client on the internet has
 	masked    int64    // addresses that end in .0 or ::
 	unclear   int64    // clients that are not an IP address
@@ -114,7 +114,7 @@ type reliability struct {
 
 // count counts a request.
 func (t *reliability) count(e *logformat.Entry) {
-	t.addresses.add(xxhash.Sum64String(e.Client))
+	t.addresses.Add(xxhash.Sum64String(e.Client))
 	if e.Timed {
 		t.perSecond.add(e.At / 1e9)
 	}

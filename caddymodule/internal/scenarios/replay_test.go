@@ -89,6 +89,93 @@ func TestAuditDecidesAsTheServer(t *testing.T) {
 	}
 }
 
+// The audit of a log says how many pages of a storm `challenge` holds, and whom else it asks, as a
+// server that has the line does with the same requests.
+func TestAuditHoldsAStormAsTheServer(t *testing.T) {
+	const line = "challenge /blame/* {\n\t\t\tover 30/1m\n\t\t}"
+	type asked struct{ Requests, Addresses, Others int }
+	var log string
+	var want, got asked
+	for _, lines := range []string{"", line} { // the log is that of a server without the line
+		s := inProcess{t.TempDir()}
+		writeFile(t, s.dir, "Caddyfile", "http://site.test {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t\t"+lines+"\n\t}\n"+
+			"\troot "+s.dir+"\n\trewrite /blame/* /page.html\n\tfile_server\n}\n"+
+			"http://ready.test {\n\trobots {\n\t\tsource inline \"User-agent: *\"\n\t\tchallenge /* {\n\t\t\talways\n\t\t}\n\t}\n}\n")
+		writeFile(t, s.dir, "page.html", "page")
+		writeFile(t, s.dir, "style.css", "style")
+		if err := s.Load("Caddyfile"); err != nil {
+			t.Fatal(err)
+		}
+		answers := stormed(t, s)
+		s.Stop()
+		if lines == "" {
+			log = answers.log
+			continue
+		}
+		writeFile(t, s.dir, "access.log", log)
+		want = asked{answers.lone, answers.lone, len(answers.others)}
+		var report struct{ Strangers struct{ Asked []asked } }
+		audit(t, s.dir, &report)
+		if len(report.Strangers.Asked) == 1 {
+			got = report.Strangers.Asked[0]
+		}
+	}
+	if got != want || got.Requests < 500 || got.Others < 3 {
+		t.Errorf("the audit has %+v, the server had %+v", got, want)
+	}
+}
+
+// storm is what a server did in a storm.
+type storm struct {
+	log    string
+	lone   int             // pages of lone addresses that were asked for
+	others map[string]bool // other addresses that were asked
+}
+
+// stormed sends requests of 700 lone addresses, and of people who read a page and what it embeds.
+func stormed(t *testing.T, s inProcess) (answers storm) {
+	answers.others = make(map[string]bool)
+	var b strings.Builder
+	get := func(host, client, target string) (status int) {
+		answer, err := s.Do(&scenario.Request{Method: http.MethodGet, Scheme: "http", Host: host, Target: target, Port: "80", Client: client,
+			Header: http.Header{"User-Agent": {fake.Agents["chrome"]}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Status
+	}
+	for get("ready.test", "192.0.2.1", "/") == http.StatusOK { // until the keys of passes were read, beside requests
+		time.Sleep(time.Millisecond)
+	}
+	do := func(client, target string) (status int) {
+		status = get("site.test", client, target)
+		b.WriteString(logLine(http.MethodGet, client, target, fake.Agents["chrome"], status))
+		return status
+	}
+	for i := range 700 {
+		passed.Add(int64(400 * time.Millisecond))
+		if do(fmt.Sprintf("198.51.%d.%d", i/250, i%250), fmt.Sprintf("/blame/%d", i)) != http.StatusOK {
+			answers.lone++
+		}
+		if i%50 == 0 {
+			reader := fmt.Sprintf("192.0.2.%d", i/50)
+			if do(reader, "/blame/x") != http.StatusOK {
+				answers.others[reader] = true
+			}
+			do(reader, "/style.css")
+			do(reader, "/page.html")
+		}
+	}
+	answers.log = b.String()
+	return answers
+}
+
+// logLine returns a line of Caddy's access log for a request at the present time.
+func logLine(method, client, target, agent string, status int) string {
+	return fmt.Sprintf(`{"ts":%.6f,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":%q,"client_ip":%q,"method":%q,"host":"site.test","uri":%q,"headers":{"User-Agent":[%q]}},"duration":0,"size":4,"status":%d}`+"\n",
+		float64(begin.UnixMicro()+passed.Load()/1000)/1e6, client, client, method, target, agent, status)
+}
+
 // verdicts are those on the requests of a crawler.
 type verdicts struct{ Requests, Denied, Throttled int }
 
@@ -113,8 +200,7 @@ func replayed(t *testing.T, s inProcess) (log string, want map[string]verdicts) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&b, `{"ts":%.6f,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":%q,"client_ip":%q,"method":%q,"host":"site.test","uri":%q,"headers":{"User-Agent":[%q]}},"duration":0,"size":4,"status":%d}`+"\n",
-			float64(begin.UnixMicro()+passed.Load()/1000)/1e6, client, client, method, target, agent, answer.Status)
+		b.WriteString(logLine(method, client, target, agent, answer.Status))
 		if name == "" {
 			if answer.Status != http.StatusOK && target != "/secret/x" {
 				t.Errorf("a browser gets %d for %s", answer.Status, target)
@@ -134,14 +220,25 @@ func replayed(t *testing.T, s inProcess) (log string, want map[string]verdicts) 
 	return b.String(), want
 }
 
-// audited returns the verdicts of an audit by crawler.
-func audited(t *testing.T, dir string) map[string]verdicts {
+// audit reads the report of an audit of access.log with the Caddyfile.
+func audit(t *testing.T, dir string, report any) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "robots", "audit", "--json", "--config", "Caddyfile", "access.log")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), asCaddy+"=1")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err, string(out))
+	}
+	if err := json.Unmarshal(out, report); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// audited returns the verdicts of an audit by crawler.
+func audited(t *testing.T, dir string) map[string]verdicts {
 	var report struct {
 		Crawlers []struct {
 			Name string
@@ -149,12 +246,9 @@ func audited(t *testing.T, dir string) map[string]verdicts {
 		}
 		Unreadable int
 	}
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err, string(out))
-	}
-	if err := json.Unmarshal(out, &report); err != nil || report.Unreadable > 0 {
-		t.Fatal(err, report.Unreadable)
+	audit(t, dir, &report)
+	if report.Unreadable > 0 {
+		t.Fatal(report.Unreadable)
 	}
 	got := make(map[string]verdicts)
 	for _, c := range report.Crawlers {

@@ -192,7 +192,13 @@ func (c *Challenge) Join(site step.Site) error {
 	if err != nil {
 		return err
 	}
-	c.Check = New(shared.Use(&c.User, "challenge", NewMemory), settings, site.Key)
+	memory := NewMemory()
+	if site.IsLog {
+		memory.keysFailed.Store(new(error)) // as if it was looked for keys
+	} else {
+		memory = shared.Use(&c.User, "challenge", NewMemory)
+	}
+	c.Check = New(memory, settings, site.Key)
 	c.place.File, c.place.Line = site.File, site.Line
 	return nil
 }
@@ -204,6 +210,11 @@ func (c *Challenge) Start() {
 	shared.Use(&c.User, fmt.Sprintf("challenge keys %p %p", storage, store), func() *keeper {
 		return c.memory.keep(storage, store, c.site.Log.Named("challenge"))
 	})
+}
+
+// Needs implements step.Replayer.
+func (*Challenge) Needs() step.Needs {
+	return step.Needs{Unknown: "who has a pass or is known to the site, so that more browsers are asked in the audit than would be"}
 }
 
 // Places implements step.Placed.
@@ -243,7 +254,7 @@ var (
 	_ step.Placed        = (*Challenge)(nil)
 	_ step.Switch        = (*Challenge)(nil)
 	_ step.Stripper      = (*Challenge)(nil)
-	_ step.Decider       = (*Challenge)(nil)
+	_ step.Replayer      = (*Challenge)(nil)
 	_ step.Answerer      = (*Challenge)(nil)
 	_ step.Responder     = (*Challenge)(nil)
 	_ step.Ender         = (*Challenge)(nil)

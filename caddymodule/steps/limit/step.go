@@ -162,8 +162,14 @@ func (l *Limits) warn(site step.Site, kept *state) {
 	}
 }
 
-// List returns the limits, for the audit of logs.
-func (l *Limits) List() []limits.Limit { return l.Limits }
+// Needs implements step.Replayer.
+func (l *Limits) Needs() (n step.Needs) {
+	if l.Unseen() != "" {
+		n.Unknown = "how many requests are in flight, for at_once and each_at_once in limit"
+	}
+	n.Resolution = l.set.Shortest
+	return n
+}
 
 // Unseen implements step.Watchful.
 func (l *Limits) Unseen() string {
@@ -217,7 +223,7 @@ func (l *Limits) Explain(r *judge.Request, d *judge.Decision) string {
 var (
 	_ caddy.CleanerUpper = (*Limits)(nil)
 	_ step.Step          = (*Limits)(nil)
-	_ step.Decider       = (*Limits)(nil)
+	_ step.Replayer      = (*Limits)(nil)
 	_ step.Holder        = (*Limits)(nil)
 	_ step.Ender         = (*Limits)(nil)
 	_ step.Budgeter      = (*Limits)(nil)

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/replay"
+	limitstep "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
+	policystep "github.com/caddy-robots/caddy-robots/caddymodule/steps/policy"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/limits"
@@ -17,6 +20,9 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
+
+// The kinds of suggestions.
+const policy, limit, challenge = "policy", "limit", "challenge"
 
 // suggested audits a log with a robots.txt, and returns the report with suggestions.
 func suggested(t *testing.T, log []byte, file string, change func(*Input)) *audit.Report {
@@ -29,6 +35,9 @@ func suggested(t *testing.T, log []byte, file string, change func(*Input)) *audi
 		change(in)
 	}
 	var err error
+	if in.Options.Sites[0], _, err = replay.With(in.Options.Sites[0], in.Steps); err != nil {
+		t.Fatal(err)
+	}
 	if in.Report, err = audit.Run(t.Context(), in.Options); err != nil {
 		t.Fatal(err)
 	}
@@ -141,15 +150,17 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		{"no robots.txt", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusNotFound }, all},
 		{"robots.txt is an error", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusInternalServerError }, all},
 		{"a policy", log, ownFile, func(in *Input) {
-			in.Options.Sites[0].Rules.Edit = (&managed.Policy{Deny: []managed.Statement{{Values: []string{"Bytespider"}}}}).Additions
+			in.Steps = append(in.Steps, &policystep.Policy{Policy: managed.Policy{Deny: []managed.Statement{{Values: []string{"Bytespider"}}}}})
 		}, "limit"},
 		{"limits", log, ownFile, func(in *Input) {
+			all := new(limitstep.Limits)
 			for i := range limits.Max {
-				in.Options.Sites[0].Limits = append(in.Options.Sites[0].Limits, limits.Limit{Paths: []string{fmt.Sprint("/x", i)}, AtOnce: 9})
+				all.Limits = append(all.Limits, limits.Limit{Paths: []string{fmt.Sprint("/x", i)}, AtOnce: 9})
 			}
+			in.Steps = append(in.Steps, all)
 		}, "policy"},
 		{"a limit for the path", log, ownFile, func(in *Input) {
-			in.Options.Sites[0].Limits = []limits.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}
+			in.Steps = append(in.Steps, &limitstep.Limits{Limits: []limits.Limit{{Paths: []string{"/*/blame/"}, AtOnce: 9}}})
 		}, "policy"},
 		{"a crawler without a purpose", write(days, append(visitors("/x"), flow{agent: "ShopSync-Bot/2.1", perDay: 200, from: 50, seconds: 1, targets: []string{"/api/#"}})...), ownFile, func(in *Input) {
 			registry, err := crawler.Builtin().With(crawler.Crawler{Name: "ShopSync-Bot", Class: crawler.Registered, UserAgents: []string{"shopsync-bot"}, Robots: []string{"ShopSync-Bot"}})

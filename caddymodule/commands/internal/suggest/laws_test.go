@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	challengestep "github.com/caddy-robots/caddy-robots/caddymodule/steps/challenge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
@@ -127,7 +128,7 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 		{"a storm alone", write(days, visitors("/x", "/style.css")...), func(in *Input) { in.Options.Files = append(in.Options.Files, memory(storm.bytes())) },
 			[]string{"Besides, nothing that robots request under their own names " + nothing}, "Nothing here"},
 		{"a storm of the front page", newStorm().people(120, "/style.css", "/", "/about").strangers(3000, "/", "").bytes(), nil, []string{"they are the front page or all pages"}, ""},
-		{"a storm where there is a challenge", storm.bytes(), func(in *Input) { in.Options.Sites[0].Steps = []string{challenge} },
+		{"a storm where there is a challenge", storm.bytes(), func(in *Input) { in.Steps = append(in.Steps, &challengestep.Challenge{Paths: []string{"/x/*"}}) },
 			[]string{"has a challenge already"}, ""},
 		{"a trickle", newForge().read(200, 30, 50*time.Hour, "src", "blame").storm(0.1, 50*time.Hour, 2, "commits").bytes(), nil, []string{"fewer than 60 pages there in each ten minutes"}, ""},
 	} {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	challengestep "github.com/caddy-robots/caddy-robots/caddymodule/steps/challenge"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 )
 
@@ -146,7 +147,7 @@ func TestChallenge(t *testing.T) {
 		{"every page", site().strangers(3000, "/#", "").bytes(), nil, "", 0, 0},
 		{"hostile paths", site().strangers(3000, `/a{b}%0A"/#`, "").bytes(), nil, "", 0, 0},
 		{"there already", site().strangers(3000, "/blame/file#.go", "").bytes(), func(in *Input) {
-			in.Options.Sites[0].Steps = []string{challenge}
+			in.Steps = append(in.Steps, &challengestep.Challenge{Paths: []string{"/x/*"}})
 		}, "", 0, 0},
 	} {
 		r := suggested(t, c.log, ownFile, c.change)
@@ -156,12 +157,16 @@ func TestChallenge(t *testing.T) {
 				got = s
 			}
 		}
-		if got.Text != c.want || got.Requests != c.held || got.Asked != c.asked {
+		// The check begins when it is known who is lone, and after more pages than `over`.
+		if got.Text != c.want || !isNearly(got.Requests, c.held) || !isNearly(got.Asked, c.asked) {
 			t.Errorf("%s: %q holds %d and asks %d, want %q, %d and %d: %+v %q %q", c.what, got.Text, got.Requests, got.Asked, c.want, c.held, c.asked,
 				r.Strangers, r.Suggested.Notes, got.Why)
 		}
 	}
 }
+
+// isNearly reports whether a number is at least 85 % of another one, and no more.
+func isNearly(n, of int64) bool { return n <= of && 100*n >= 85*of }
 
 // In a log of days, challenge is the last suggestion, and the others are those without it.
 func TestChallengeAmongOthers(t *testing.T) {
@@ -179,7 +184,7 @@ func TestChallengeAmongOthers(t *testing.T) {
 		kinds := ""
 		for _, s := range r.Suggestions {
 			kinds += s.Kind + " "
-			if s.Kind == challenge && (s.Text != "challenge /ann/app/blame/* {\n\tover 60/1m\n}" || s.Requests != 3000) {
+			if s.Kind == challenge && (s.Text != "challenge /ann/app/blame/* {\n\tover 60/1m\n}" || !isNearly(s.Requests, 3000)) {
 				t.Errorf("%+v", s)
 			}
 		}

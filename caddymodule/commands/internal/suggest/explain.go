@@ -3,6 +3,7 @@ package suggest
 import (
 	"slices"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/propose"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -10,7 +11,7 @@ import (
 
 // explain notes, for each robot that the report calls a cost and that no suggestion is about,
 // why none is; and if there is no suggestion at all, that there is nothing to save.
-func (s *suggester) explain(chosen []*candidate, last []audit.Suggestion) {
+func (s *suggester) explain(chosen []*candidate) {
 	said := make(map[string]bool)
 	for _, c := range s.Report.Dear() {
 		name := c.Name
@@ -21,20 +22,16 @@ func (s *suggester) explain(chosen []*candidate, last []audit.Suggestion) {
 			continue
 		}
 		said[name] = true
-		s.note("%s: %s", name, s.why(c))
+		s.about.Note("%s: %s", name, s.why(c))
 	}
 	switch {
-	case len(chosen) > 0 || len(said) > 0:
-	case len(last) > 0:
-		s.note("Besides, nothing that robots request under their own names costs more than %.0f %% and can be saved without a loss.", 100*minShare)
+	case len(said) > 0 || len(chosen) > 0 && !chosen[0].asks:
+	case len(chosen) > 0:
+		s.about.Note("Besides, nothing that robots request under their own names costs more than %.0f %% and can be saved without a loss.",
+			100*propose.MinShare)
 	default:
-		s.note("Nothing here costs more than %.0f %% of all requests and can be saved without a loss.", 100*minShare)
+		s.about.Note("Nothing here costs more than %.0f %% of all requests and can be saved without a loss.", 100*propose.MinShare)
 	}
-}
-
-// isAbout reports whether a change would refuse requests of a crawler.
-func (c *candidate) isAbout(who *audit.Crawler) bool {
-	return slices.Contains(c.Crawlers, who.Name) || c.unit != nil && c.held[who.Name]
 }
 
 // why says why no change is suggested for a crawler.
@@ -44,7 +41,7 @@ func (s *suggester) why(c *audit.Crawler) string {
 		return "a search engine is not refused, because it would come less often for days. Set a slower rate in its tools for webmasters."
 	case c.Class == crawler.Probe.String():
 		return "health checks and monitors are not refused. Let them ask less often."
-	case !slices.Contains(crawls, c.Class):
+	case !propose.Crawls(c.Class):
 		return "programs of people and of your own send this User-Agent too, so nothing is suggested against it. Find out who it is, " +
 			"and refuse its addresses in the firewall if it is nobody you know."
 	case c.Denied+c.Throttled >= c.Requests/2:

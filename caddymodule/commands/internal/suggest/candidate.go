@@ -1,0 +1,129 @@
+package suggest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/propose"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/target"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+	"github.com/caddy-robots/caddy-robots/robots"
+)
+
+// candidate is a change that may be suggested.
+type candidate struct {
+	audit.Suggestion
+	proposal propose.Proposal
+	group    *robots.Group // of proposal.Paths; nil without
+
+	// What the replay finds: hashes of the addresses whose requests it would have refused, at
+	// most maxAddresses, and whether its paths have feeds, or people come to them from
+	// other sites. Then it is not suggested.
+	addresses map[uint64]struct{}
+	free      bool
+	// It asks clients to show that they are browsers: others of them, and the minutes in which
+	// it does.
+	asks    bool
+	others  audit.Distinct
+	minutes int64
+	minute  int64 // the latest, since 1970
+}
+
+// maxAddresses is the largest number of addresses that are told apart.
+const maxAddresses = 1000
+
+// The conditions for suggestions.
+const (
+	minAddresses = 20
+	sureDays     = 7
+	sureFrom     = 100 // addresses
+	maxTried     = 24  // candidates that the engine judges
+)
+
+// candidates returns the changes that may save enough, the most promising first, at most
+// maxTried.
+func (s *suggester) candidates() (list []*candidate, err error) {
+	var short []string
+	days := 0
+	for _, name := range step.Names(false) {
+		one := step.New(name)
+		if i := slices.IndexFunc(s.Steps, func(s step.Step) bool { return s.CaddyModule().ID.Name() == name }); i >= 0 {
+			one = s.Steps[i]
+		}
+		proposer, ok := one.(propose.Proposer)
+		if !ok {
+			continue
+		}
+		proposals, err := proposer.Propose(&s.about)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range proposals {
+			switch {
+			case s.about.Period >= time.Duration(p.Days)*24*time.Hour:
+				list = append(list, newCandidate(name, p))
+			case !slices.Contains(short, name):
+				short, days = append(short, name), max(days, p.Days)
+			}
+		}
+	}
+	s.isShort = len(short) > 0
+	if s.isShort {
+		s.about.Note("%s of a log are not enough for a pace: %s can be suggested from %d days on.",
+			words.Seconds(s.about.Period.Seconds()), words.List(short, len(short)), days)
+	}
+	if len(s.Hosts) > 0 {
+		s.about.Note("The block robots has other hosts too: only what can be written for %s alone is suggested. For a policy or challenge, "+
+			"give it a block of its own.", words.List(s.Hosts, 5))
+	}
+	if !s.isShort && s.about.Whole.Seconds == 0 {
+		s.about.Note("The log does not have the durations of requests: costs are requests and octets.")
+	}
+	list = slices.DeleteFunc(list, func(c *candidate) bool {
+		return !c.proposal.Small && c.proposal.Estimate.Share(s.about.Whole) < propose.MinShare
+	})
+	slices.SortStableFunc(list, func(a, b *candidate) int {
+		return cmp.Compare(b.proposal.Estimate.Share(s.about.Whole), a.proposal.Estimate.Share(s.about.Whole))
+	})
+	return list[:min(len(list), maxTried)], nil
+}
+
+func newCandidate(kind string, p propose.Proposal) *candidate {
+	c := &candidate{proposal: p, addresses: make(map[uint64]struct{})}
+	c.Suggestion = audit.Suggestion{Kind: kind, Text: p.Text, Why: p.Why, Crawlers: append([]string{}, p.Crawlers...)}
+	if len(p.Paths) > 0 {
+		c.group = target.Group(p.Paths...)
+	}
+	return c
+}
+
+// add adds a request that the candidate would have refused.
+func (c *candidate) add(sum cost.Sum, client uint64) {
+	c.Saved.Add(sum)
+	if len(c.addresses) < maxAddresses {
+		c.addresses[client] = struct{}{}
+	}
+}
+
+// isAbout reports whether a change would refuse requests of a crawler.
+func (c *candidate) isAbout(who *audit.Crawler) bool {
+	return slices.Contains(c.Crawlers, who.Name) || slices.Contains(c.proposal.Held, who.Name)
+}
+
+// complete says what the replay found.
+func (s *suggester) complete(c *candidate) {
+	c.Addresses, c.Sure = len(c.addresses), "medium"
+	if c.asks {
+		c.Asked = c.others.Count()
+		c.Why += ": in " + words.Seconds(float64(60*c.minutes)) + " of this log. It would have asked " +
+			words.Plural(c.Asked, "other address", "other addresses") + " once"
+		return
+	}
+	if s.about.Period >= sureDays*24*time.Hour && s.about.Whole.Seconds > 0 && len(c.addresses) >= sureFrom {
+		c.Sure = "high"
+	}
+}

@@ -1,0 +1,200 @@
+package suggest
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/propose"
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/audit/target"
+	"github.com/caddy-robots/caddy-robots/internal/words"
+)
+
+// trial says what several candidates would have done.
+type trial struct {
+	list  []*candidate
+	whole cost.Sum // what all requests to the site cost
+	// together has the requests by the candidates that would have refused them, a bit for
+	// each.
+	together map[uint64]cost.Sum
+}
+
+// judge replays the log with each candidate, and returns those that are worth it, the
+// best first, and last those that ask clients. It sets what these would have saved.
+func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*candidate, err error) {
+	t := &trial{list: list, together: make(map[uint64]cost.Sum)}
+	sites := []audit.Site{s.site}
+	for _, c := range list {
+		site, err := s.with(&c.proposal)
+		if err != nil {
+			return nil, err
+		}
+		sites = append(sites, site)
+	}
+	if err := audit.Replay(ctx, s.Options, s.index, sites, t.count, t.countPage); err != nil {
+		return nil, err
+	}
+	for _, c := range list {
+		c.Share = c.Sum.Share(t.whole)
+	}
+	s.about.Whole, s.Report.Suggested.Whole = t.whole, t.whole
+	taken := t.choose()
+	for i, c := range list {
+		if taken>>i&1 == 1 {
+			chosen = append(chosen, c)
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b *candidate) int { return cmp.Compare(b.Share, a.Share) })
+	chosen = chosen[:min(len(chosen), maxSuggestions)]
+	together := &s.Report.Suggested.Together
+	for refused, sum := range t.together {
+		if refused&taken != 0 {
+			together.Add(sum)
+		}
+	}
+	together.Share = together.Sum.Share(t.whole)
+	if asks := s.chooseAsking(list); asks != nil {
+		chosen = append(chosen, asks)
+	} else if i := slices.IndexFunc(list, func(c *candidate) bool { return c.proposal.Otherwise != "" }); i >= 0 {
+		s.about.Note("%s", list[i].proposal.Otherwise)
+	}
+	for _, c := range chosen {
+		s.complete(c)
+	}
+	return chosen, nil
+}
+
+// count counts a request by the decisions on it, first that without a change.
+func (t *trial) count(r *audit.Judged) {
+	t.whole.Add(r.Sum)
+	d := &r.Rulings[0]
+	if d.Action != judge.Pass {
+		return
+	}
+	isPerson := d.Agent.Class == crawler.Person
+	frees := r.Status > 0 && r.Status < 400 && (isPerson && isFromElsewhere(r) || target.IsFeed(r.Target))
+	refused := uint64(0)
+	for i, c := range t.list {
+		c.free = c.free || frees && c.group != nil && target.Matches(c.group, r.Target)
+		switch r.Rulings[i+1].Action {
+		case judge.Ask: // see countPage
+			c.asks = true
+			continue
+		case judge.Pass:
+			continue
+		}
+		refused |= 1 << i
+		c.add(r.Sum, xxhash.Sum64String(r.Client))
+		if isSearch(d.Agent.Crawler) && d.Claim.State != claim.Impostor {
+			c.SearchEngines++
+		}
+		if isPerson {
+			c.People++
+		}
+	}
+	if refused != 0 {
+		sum := t.together[refused]
+		sum.Add(r.Sum)
+		t.together[refused] = sum
+	}
+}
+
+// countPage counts a page by those that would have asked first whether the client is a browser.
+func (t *trial) countPage(p *audit.Page) {
+	if p.Asked&1 != 0 {
+		return
+	}
+	for i, c := range t.list {
+		if p.Asked>>(i+1)&1 == 0 {
+			continue
+		}
+		if minute := p.At / int64(time.Minute); minute > c.minute {
+			c.minute = minute
+			c.minutes++
+		}
+		if p.Lone {
+			c.add(p.Sum, p.Client)
+		} else {
+			c.others.Add(p.Client)
+		}
+	}
+}
+
+// isHarmless reports whether a candidate would have refused enough clients, and none that it must not.
+func (c *candidate) isHarmless() bool {
+	return c.SearchEngines+c.People == 0 && !c.free && len(c.addresses) >= minAddresses
+}
+
+// chooseAsking returns the candidate that asks clients, nil if none is worth it: the first one that
+// holds half of the requests that it is about, or else the one that holds most.
+func (s *suggester) chooseAsking(list []*candidate) (chosen *candidate) {
+	for _, c := range list {
+		isWorthIt := c.asks && c.isHarmless() && (c.proposal.Small || c.Share >= propose.MinShare)
+		if isWorthIt && (chosen == nil || 2*chosen.Requests < c.proposal.Estimate.Requests && c.Requests > chosen.Requests) {
+			chosen = c
+		}
+	}
+	return chosen
+}
+
+// choose returns the best of the candidates that refuse requests, a bit for each.
+func (t *trial) choose() (taken uint64) {
+	kinds := slices.Compact(slices.Sorted(slices.Values(words.Map(t.list, func(c *candidate) string { return c.Kind }))))
+	for _, kind := range kinds {
+		taken |= t.chooseOf(kind)
+	}
+	return taken
+}
+
+// chooseOf returns the best of the candidates of a kind, a bit for each: one after the other,
+// as long as each saves enough that those before it do not, and at least a quarter of what
+// it saves. The best one saves much with few requests, so that /*/*/blame/ is better than what
+// has cheap pages too.
+func (t *trial) chooseOf(kind string) (taken uint64) {
+	for n := 0; ; n++ {
+		best, most := -1, 0.0
+		for i, c := range t.list {
+			isFull := c.proposal.AtMost > 0 && n >= c.proposal.AtMost
+			if taken>>i&1 == 1 || c.Kind != kind || c.asks || isFull || !c.isHarmless() {
+				continue
+			}
+			saved := t.more(i, taken)
+			share := saved.Share(t.whole)
+			worth := share * share / float64(max(saved.Requests, 1))
+			if share >= propose.MinShare && worth > most && 4*share >= c.Share {
+				best, most = i, worth
+			}
+		}
+		if best < 0 {
+			return taken
+		}
+		taken |= 1 << best
+	}
+}
+
+// more returns what a candidate would have saved that those of a set would not.
+func (t *trial) more(candidate int, than uint64) (sum cost.Sum) {
+	for refused, n := range t.together {
+		if refused>>candidate&1 == 1 && refused&than == 0 {
+			sum.Add(n)
+		}
+	}
+	return sum
+}
+
+// isFromElsewhere reports whether the Referer is a page of another site, such as a
+// search engine.
+func isFromElsewhere(r *audit.Judged) bool {
+	u, err := url.Parse(r.Referer)
+	return err == nil && u.Host != "" && !strings.EqualFold(u.Hostname(), r.Host)
+}
