@@ -218,9 +218,10 @@ func (a *auditor) countPerson(v *Judged) {
 	if !agent.isBrowser {
 		return
 	}
-	reads := a.strangers.count(v)
+	kind := v.Kind()
+	reads := a.strangers.count(v, kind)
 	if agent.isExact {
-		a.strangers.countAgent(v, reads)
+		a.strangers.countAgent(v, kind, reads)
 	}
 }
 
@@ -270,7 +271,7 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 	a.pacer.settle = func(v *Judged) {
 		each(v)
 		if v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
-			a.strangers.count(v)
+			a.strangers.count(v, v.Kind())
 		}
 	}
 	err = a.eachRequest(ctx, func(v *Judged) {

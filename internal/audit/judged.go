@@ -42,12 +42,12 @@ type Judged struct {
 	Host    string
 	Referer string
 	Status  int
-	Kind    media.Kind // of the answer, as far as the log says
 	// The request has a Cookie field, or says that it is for later, and its Sec-Fetch-Dest is Dest.
 	Cookie, Prefetch bool
 	Dest             string
 
 	entry   *logformat.Entry // nil of a clone
+	kind    media.Kind       // of a clone: see Kind
 	host    *Host
 	crawler *Crawler          // nil for a person
 	logged  *verdict.Decision // with Options.Decided, that of Caddy's log; nil if it has none
@@ -75,7 +75,7 @@ func (v *Judged) setEntry(l *logfile.Log, host *Host) {
 	e := &l.Entry
 	*v = Judged{
 		Request: request(e, host), Sum: cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9}, Rulings: v.Rulings[:0],
-		Host: host.Name, Referer: e.Referer, Status: e.Status, Kind: kindOf(e), Cookie: e.Cookie, Prefetch: e.Prefetch, Dest: e.Dest,
+		Host: host.Name, Referer: e.Referer, Status: e.Status, Cookie: e.Cookie, Prefetch: e.Prefetch, Dest: e.Dest,
 		entry: e, host: host, timed: e.Timed,
 		exact: e.Begun && e.Resolution <= int64(10*time.Millisecond), coarse: time.Duration(e.Resolution), log: l.Name, number: l.Number,
 		agent: e.UserAgent(),
@@ -121,7 +121,7 @@ func (v *Judged) setLogged() bool {
 // clone returns a copy that does not share the memory of the line.
 func (v *Judged) clone() *Judged {
 	c := *v
-	c.entry, c.UserAgents, c.Rulings = nil, slices.Clone(v.UserAgents), slices.Clone(v.Rulings)
+	c.entry, c.kind, c.UserAgents, c.Rulings = nil, v.Kind(), slices.Clone(v.UserAgents), slices.Clone(v.Rulings)
 	for i := range c.UserAgents {
 		c.UserAgents[i] = mask.Shortened(c.UserAgents[i])
 	}
@@ -130,6 +130,14 @@ func (v *Judged) clone() *Judged {
 		*s = mask.Shortened(*s)
 	}
 	return &c
+}
+
+// Kind returns what the answer is, as far as the log says.
+func (v *Judged) Kind() media.Kind {
+	if v.entry == nil {
+		return v.kind
+	}
+	return kindOf(v.entry)
 }
 
 // isBrowser reports whether, by the registry alone, the User-Agent is that of a

@@ -149,7 +149,7 @@ func newStrangers() *strangers {
 
 // count counts a request of a person. reads is true if it is for a page, and the address
 // has requested readerPages others of the host.
-func (s *strangers) count(v *Judged) (reads bool) {
+func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	at := v.Time.UnixNano()
 	s.clock = max(s.clock, at)
 	s.release(s.clock - lonelyFor)
@@ -166,7 +166,7 @@ func (s *strangers) count(v *Judged) (reads bool) {
 	switch {
 	case v.Prefetch:
 		return false
-	case v.Kind != media.Page || v.Authorized || !v.Reads():
+	case kind != media.Page || v.Authorized || !v.Reads():
 		who.others = true
 		return false
 	}
@@ -240,13 +240,13 @@ func (s *strangers) of(host *Host) *hostPages {
 
 // countAgent counts a request with exactly a browser's User-Agent. reads says that it is for a page,
 // and that the address had requested other pages before: most that storm a site have not.
-func (s *strangers) countAgent(v *Judged, reads bool) {
+func (s *strangers) countAgent(v *Judged, kind media.Kind, reads bool) {
 	pages := s.of(v.host)
 	if pages == nil {
 		return
 	}
 	agent := &pages.agents[xxhash.Sum64String(v.agent)%agentCells]
-	agent.files = agent.files || v.Kind == media.Embedded
+	agent.files = agent.files || kind == media.Embedded
 	if reads && agent.read < embeddingPages {
 		agent.read++
 	}

@@ -129,7 +129,7 @@ func (c *chain) Decide(v *audit.Judged, d *judge.Decision, budgets *enforce.Repl
 	c.decide(x)
 	*d = x.Decision
 	if d.Action == judge.Pass {
-		c.respond(v.Status, v.Kind)
+		c.respond(v.Status, v.Kind())
 		x.Returned = true
 	}
 	for _, e := range c.enders {
