@@ -277,8 +277,12 @@ func (a *auditor) summary(r *Report) (list []string) {
 		when, n(w.Refused), n(r.Robots), search)
 	say(w.Browsers > 0, "%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.",
 		requests(w.Browsers))
+	unaffected := r.People
+	for _, a := range r.Strangers.Asked {
+		unaffected -= a.pages
+	}
 	say(true, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
-		requests(r.People))
+		requests(unaffected))
 	return append(list, "Requests that a CDN or a cache answered are not in this log.")
 }
 

@@ -46,15 +46,19 @@ type Asked struct {
 	Addresses int64 `json:"addresses"` // that requested them
 	// Others is the number of other addresses that would have been asked.
 	Others int64 `json:"others"`
+
+	pages int64 // of all addresses
 }
 
 // asked counts for an Asked.
 type asked struct {
 	cost.Sum
+	pages        int64 // of all addresses
 	lone, others Distinct
 }
 
 func (t *asked) add(p *Page) {
+	t.pages++
 	if !p.Lone {
 		t.others.Add(p.Client)
 		return
@@ -328,7 +332,7 @@ func (s *strangers) report(r *Report, few bool) {
 	}
 	for _, line := range slices.Sorted(maps.Keys(s.asked)) {
 		t := s.asked[line]
-		r.Strangers.Asked = append(r.Strangers.Asked, Asked{line, t.Sum, t.lone.Count(), t.others.Count()})
+		r.Strangers.Asked = append(r.Strangers.Asked, Asked{line, t.Sum, min(t.lone.Count(), t.Requests), t.others.Count(), t.pages})
 	}
 	sortMost(r.Strangers.Paths, func(p StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
 }
