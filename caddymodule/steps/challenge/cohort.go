@@ -21,7 +21,7 @@ import (
 // 256th of the others to it.
 const (
 	cohortCells  = 256
-	visitorCells = 2048
+	visitorCells = 512       // by chance, others add 1/512 of all visitors to a count
 	cohortFactor = 5         // by how much its share of pages here exceeds that of the others
 	leastOthers  = 50        // pages of the others elsewhere, which say something
 	era          = 10 * 60   // in seconds; after one, all counts of pages are halved
