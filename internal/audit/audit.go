@@ -77,7 +77,7 @@ type auditor struct {
 	hosts       *hosts
 	rows        rows
 	crawlers    crawlers
-	people      people
+	userAgents  userAgents // of people
 	strangers   *strangers
 	reliability reliability
 	paths       *cost.Tree // of robots
@@ -121,7 +121,9 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, filter: newFilter(o.Hosts), strangers: newStrangers(), rows: make(rows), paths: cost.New()}
+	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, filter: newFilter(o.Hosts), strangers: newStrangers(),
+		rows:       make(rows),
+		userAgents: make(userAgents), paths: cost.New()}
 	a.pacer.settle = a.settle
 	if a.sites, err = newSites(o.Sites, o.Against); err != nil {
 		return nil, err
@@ -132,21 +134,22 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	a.hosts = newHosts(a.sites)
 	if o.Verify {
 		a.claims = &claims{origins: make(map[claimant]claimOrigin)}
-		if err := a.learnClaims(ctx); err != nil {
+		if err := a.claims.learn(ctx, o); err != nil {
 			return nil, err
 		}
 	}
 	if a.logs, err = logfile.NewSequence(o.Files, o.Zone); err != nil {
 		return nil, err
 	}
-	a.inputs = &inputs{logs: a.logs.Logs, each: make([]Input, len(a.logs.Logs)), full: o.Full, filter: a.filter, examples: []UnreadableExample{}}
+	a.inputs = &inputs{logs: a.logs.Logs, each: make([]Input, len(a.logs.Logs)), full: o.Full, filter: a.filter, problems: make(counter), examples: []UnreadableExample{}}
 	return a, nil
 }
 
-// eachLine calls count for each line of logs, until ctx ends.
-func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.Log)) error {
+// eachRequest counts the lines of the logs, and calls count for each that is a request of
+// a client, until ctx ends. A request without a time gets the latest time before it.
+func (a *auditor) eachRequest(ctx context.Context, count func(*Judged)) error {
 	lines := int64(0)
-	for l, err := range logs.Lines() {
+	for l, err := range a.logs.Lines() {
 		if err != nil {
 			return err
 		}
@@ -155,17 +158,8 @@ func eachLine(ctx context.Context, logs *logfile.Sequence, count func(*logfile.L
 				return err
 			}
 		}
-		count(l)
-	}
-	return nil
-}
-
-// eachRequest counts the lines of the logs, and calls count for each that is a request of
-// a client. A request without a time gets the latest time before it.
-func (a *auditor) eachRequest(ctx context.Context, count func(*Judged)) error {
-	return eachLine(ctx, a.logs, func(l *logfile.Log) {
 		if !a.inputs.count(l) {
-			return
+			continue
 		}
 		if !l.Entry.Timed {
 			l.Entry.At = a.clock
@@ -173,7 +167,8 @@ func (a *auditor) eachRequest(ctx context.Context, count func(*Judged)) error {
 		a.clock = max(a.clock, l.Entry.At)
 		a.current.setEntry(l, a.hosts.of(l.Entry.Host))
 		count(&a.current)
-	})
+	}
+	return nil
 }
 
 // isRead reports whether a request got the robots.txt that was in force.
@@ -189,11 +184,15 @@ func (a *auditor) count(v *Judged) {
 		source.Requests++
 		a.result.WouldHave.Judged++
 	}
+	isRobot := v.now().Agent.Class != crawler.Person
+	if isRobot {
+		a.result.Costs.Robots.Add(v.Sum)
+	}
 	switch {
 	case a.decided != nil:
 		a.countDecided(v)
 		return
-	case v.now().Agent.Class != crawler.Person:
+	case isRobot:
 		a.countRobot(v)
 	}
 	a.pacer.add(v, a.clock)
@@ -204,7 +203,6 @@ func (a *auditor) countRobot(v *Judged) {
 	v.host.Robots++
 	v.host.Octets += v.Octets
 	v.crawler = a.crawlers.count(v)
-	a.result.Costs.Robots.Add(v.Sum)
 	target := v.Target
 	if v.now().Layer == managed.HiddenLayer && !a.mask.Full { // hidden paths must not be shown
 		target = mask.Hidden
@@ -214,7 +212,7 @@ func (a *auditor) countRobot(v *Judged) {
 
 // countPerson counts a request of a person.
 func (a *auditor) countPerson(v *Judged) {
-	agent := a.people.count(v.agent)
+	agent := a.userAgents.of(v.agent)
 	if !agent.isBrowser {
 		return
 	}

@@ -9,10 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-
 	"github.com/caddy-robots/caddy-robots/internal/background"
-	"github.com/caddy-robots/caddy-robots/internal/logfile"
-	"github.com/caddy-robots/caddy-robots/internal/logformat"
 )
 
 // Limits for looking up claims.
@@ -54,61 +51,45 @@ type claimOrigin struct {
 	at      time.Time
 }
 
-// needsLookup reports whether a lookup could change the state of a decision's claim.
-func (c *claims) needsLookup(d *judge.Decision) bool {
-	unknown := d.Claim.Reason == claim.LookupPending || d.Claim.Reason == claim.ListMissing
-	return d.Claim.State == claim.Unverified && d.Agent.Crawler != nil && unknown
-}
-
-// add adds a claim to the list, unless it is there.
-func (c *claims) add(s *site, r *judge.Request, row *crawler.Crawler) {
-	addr, err := netip.ParseAddr(r.Client)
-	key := claimant{row, addr}
-	if _, ok := c.origins[key]; ok || err != nil {
+// add adds the claim of a request, if a lookup could change its state.
+func (c *claims) add(v *Judged) {
+	rules := &v.host.site.Rules
+	if rules.Verification == nil {
+		return
+	}
+	var d judge.Decision
+	v.host.site.lines[0].unknown.Current.Check(&v.Request, &d)
+	addr, err := netip.ParseAddr(v.Client)
+	key := claimant{d.Agent.Crawler, addr}
+	canChange := d.Claim.State == claim.Unverified && (d.Claim.Reason == claim.LookupPending || d.Claim.Reason == claim.ListMissing)
+	if _, ok := c.origins[key]; ok || err != nil || key.row == nil || !canChange {
 		return
 	}
 	if len(c.origins) >= maxClaims {
 		c.dropped++
 		return
 	}
-	c.origins[key] = claimOrigin{s.Rules.Verification.Checker.(Checker), r.Origin.Host, r.Time}
+	c.origins[key] = claimOrigin{rules.Verification.Checker.(Checker), v.Origin.Host, v.Time}
 }
 
-// learnClaims reads the logs before anything is judged and looks up all their claims,
-// many at once.
-func (a *auditor) learnClaims(ctx context.Context) error {
-	seq, err := logfile.NewSequence(a.options.Files, a.options.Zone)
+// learn reads the logs before anything is judged, and looks up all their claims.
+func (c *claims) learn(ctx context.Context, o Options) error {
+	o.Verify = false
+	a, err := newAuditor(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer seq.Close()
-	if err := eachLine(ctx, seq, a.collect); err != nil {
+	defer a.logs.Close()
+	if err := a.eachRequest(ctx, c.add); err != nil {
 		return err
 	}
-	return a.lookUpAll(ctx)
-}
-
-// collect adds the claim of a line to the list.
-func (a *auditor) collect(l *logfile.Log) {
-	if l.Problem != logformat.None || !a.filter.selects(l.Entry.Host) {
-		return
-	}
-	h := a.hosts.of(l.Entry.Host)
-	if h.site.Rules.Verification == nil {
-		return
-	}
-	r, d := request(&l.Entry, h), new(judge.Decision)
-	h.site.lines[0].unknown.Current.Check(&r, d)
-	if a.claims.needsLookup(d) {
-		a.claims.add(h.site, &r, d.Agent.Crawler)
-	}
+	return c.lookUpAll(ctx)
 }
 
 // lookUpAll looks up the collected claims, many at once.
-func (a *auditor) lookUpAll(ctx context.Context) error {
+func (c *claims) lookUpAll(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, lookupsFor)
 	defer cancel()
-	c := a.claims
 	running := background.AtMost(lookupsAtOnce)
 	for key, where := range c.origins {
 		givenUp := !c.worked.Load() && c.failed.Load() >= givenUpAfter

@@ -12,43 +12,27 @@ import (
 // otherName stands for all names that are not counted separately.
 const otherName = "other"
 
-// maxNames is the most names in a counter.
+// maxNames is the most names of a list, but for others.
 const maxNames = 1000
 
-// counter counts requests by name. When it has maxNames names, it counts further names
-// as other.
-type counter struct {
-	counts map[string]*int64
-	other  int64
-}
-
-// of returns a pointer to the count of a name. The counter clones a name that it
-// keeps.
-func (c *counter) of(name string) *int64 {
-	if n := c.counts[name]; n != nil {
-		return n
-	}
-	if len(c.counts) >= maxNames {
-		return &c.other
-	}
-	return valueOf(&c.counts, strings.Clone(name), func() *int64 { return new(int64) })
-}
+// counter counts requests by name. Its names are not those that clients choose.
+type counter map[string]int64
 
 // top returns the n most frequent names, most first, and the sum of the others.
-func (c *counter) top(n int) []Count {
+func (c counter) top(n int) []Count {
 	list := []Count{}
-	for name, count := range c.counts {
-		if *count > 0 {
-			list = append(list, Count{name, *count})
-		}
+	for name, requests := range c {
+		list = append(list, Count{name, requests})
 	}
 	sortMost(list, func(c Count) (int64, string) { return c.Requests, c.Name })
-	rest, shown := c.other, min(n, len(list))
-	for _, count := range list[shown:] {
-		rest += count.Requests
+	rest := Count{Name: otherName}
+	for len(list) > n {
+		last := len(list) - 1
+		rest.Requests += list[last].Requests
+		list = list[:last]
 	}
-	if list = list[:shown]; rest > 0 {
-		list = append(list, Count{otherName, rest})
+	if rest.Requests > 0 {
+		list = append(list, rest)
 	}
 	return list
 }

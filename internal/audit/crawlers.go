@@ -97,7 +97,8 @@ type crawlers struct {
 
 // newCrawler returns a crawler without requests. row is nil for one that no registry has.
 func newCrawler(name string, class crawler.Class, row *crawler.Crawler) *Crawler {
-	t := &Crawler{Name: name, Class: class.String(), Known: row != nil, Purposes: []string{}, Refused: []Request{}, class: class, row: row}
+	t := &Crawler{Name: name, Class: class.String(), Known: row != nil, Purposes: []string{}, Refused: []Request{}, class: class, row: row,
+		answers: make(counter)}
 	if row != nil {
 		t.Purposes, t.Operator = words.Strings(row.Purposes), row.Operator
 	}
@@ -140,8 +141,8 @@ func (c *crawlers) moveToRest(keep int) {
 		t.into = rest
 		rest.Add(t.Sum)
 		rest.RobotsTxtReads += t.RobotsTxtReads
-		for name, n := range t.answers.counts {
-			*rest.answers.of(name) += *n
+		for name, n := range t.answers {
+			rest.answers[name] += n
 		}
 		rest.Reads.merge(t.Reads)
 		rest.Period.merge(t.Period)
@@ -150,7 +151,7 @@ func (c *crawlers) moveToRest(keep int) {
 			rest.worst = t.worst
 		}
 		rest.Refused = append(rest.Refused, t.Refused[:min(len(t.Refused), maxRefused-len(rest.Refused))]...)
-		t.addresses, t.answers, t.Refused = Distinct{}, counter{}, nil // rows may keep it
+		t.addresses, t.answers, t.Refused = Distinct{}, nil, nil // rows may keep it
 	}
 }
 
@@ -175,7 +176,7 @@ func (c *crawlers) count(v *Judged) *Crawler {
 	}
 	if judge.IsRobotsTxt(e.Target) {
 		t.RobotsTxtReads++
-		*t.answers.of(strconv.Itoa(e.Status))++
+		t.answers[strconv.Itoa(e.Status)]++
 		if e.Timed {
 			t.Reads.add(v.Time)
 		}

@@ -197,7 +197,7 @@ func (a *auditor) searchRefused(r *Report) Finding {
 // their numbers, most first. named is true if the groups of all of them name the engines.
 func (a *auditor) linesRefusing(engines []*Crawler) (list []string, named bool) {
 	named = true
-	var places counter
+	places := make(counter)
 	for _, row := range a.rows {
 		own := row.Group != "*" && row.layer == judge.FileLayer
 		paced := row.reason.Info().Field != "" && own // this is no alarm
@@ -209,7 +209,7 @@ func (a *auditor) linesRefusing(engines []*Crawler) (list []string, named bool) 
 		if len(a.result.Sources) > 1 && row.layer == judge.FileLayer {
 			place = strings.Replace(place, "robots.txt", row.source.Name, 1)
 		}
-		*places.of(place) += row.Requests
+		places[place] += row.Requests
 	}
 	for _, c := range places.top(maxNames) {
 		list = append(list, c.Name+": "+words.Count(c.Requests))

@@ -79,7 +79,7 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 	case l.Problem != logformat.None:
 		c.unreadable++
 		t.Unreadable++
-		*c.problems.of(string(l.Problem))++
+		c.problems[string(l.Problem)]++
 		if len(c.examples) < maxUnreadable && len(c.filter) == 0 { // its host is not known
 			example := UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem)}
 			if c.full {

@@ -61,12 +61,6 @@ type Report struct {
 	// Hosts is ordered by Requests, most first. It is empty if the log has no hosts.
 	Hosts []*Host `json:"hosts"`
 
-	// Browsers, Systems and Devices count the requests of People, most first. The
-	// last element may be named "other".
-	Browsers []Count `json:"browsers"`
-	Systems  []Count `json:"systems"`
-	Devices  []Count `json:"devices"`
-
 	// Inputs are the files that were read, in the order of their first requests.
 	Inputs []Input `json:"inputs"`
 	// UnreadableExamples are the first unreadable lines, at most 10.
@@ -211,7 +205,8 @@ func (a *auditor) report() (*Report, error) {
 	r.Costs.Patterns, r.WouldHave.Reasons = []cost.Row{}, []Count{}
 	r.Verified = slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
 	a.inputs.report(r)
-	a.people.report(r)
+	r.Robots = r.Costs.Robots.Requests
+	r.People = r.Requests - r.Robots
 	r.Addresses = a.reliability.addresses.Count()
 	r.Estimated = r.Addresses > exactHashes
 	for _, s := range a.sites {

@@ -117,7 +117,7 @@ func (a *auditor) rest(key rowKey) rowKey {
 
 // sum adds the rows to the verdicts on crawlers, hosts and all requests.
 func (r rows) sum(to *WouldHave) {
-	var reasons counter
+	reasons := make(counter)
 	for _, row := range r {
 		if row.client == nil {
 			continue
@@ -144,7 +144,7 @@ func (r rows) sum(to *WouldHave) {
 		addIf(&to.Search, row.isOfSearch(), row.Requests)
 		addIf(&to.SearchVerified, row.isOfSearch() && row.claim == claim.Verified, row.Requests)
 		addIf(&to.Browsers, row.browser, row.Requests)
-		*reasons.of(row.Reason) += row.Requests
+		reasons[row.Reason] += row.Requests
 	}
 	to.Refused, to.Reasons = to.Denied+to.Throttled, reasons.top(maxNames)
 }

@@ -94,7 +94,7 @@ func (r *Report) Sections(most int) (list []section.Section) {
 		for _, s := range r.Sources {
 			tables = append(tables, s.table(most))
 		}
-		tables = append(tables, r.readTable(most), r.exampleTable(most), r.hostTable(most), r.peopleTable(most))
+		tables = append(tables, r.readTable(most), r.exampleTable(most), r.hostTable(most))
 	}
 	if r.Against != nil {
 		tables = append(tables, r.Against.table(most))
@@ -249,19 +249,6 @@ func (r *Report) hostTable(most int) *listing {
 			known = "not known"
 		}
 		t.add(h.Name, h.Requests, h.Robots, words.Octets(h.Octets), h.Refused, known)
-	}
-	return t
-}
-
-func (r *Report) peopleTable(most int) *listing {
-	t := newListing(most, "What people use, by their User-Agents", "kind", "name", ">requests")
-	for _, kind := range []struct {
-		name string
-		list []Count
-	}{{"browser", r.Browsers}, {"system", r.Systems}, {"device", r.Devices}} {
-		for _, c := range kind.list[:min(len(kind.list), 8)] {
-			t.add(kind.name, c.Name, c.Requests)
-		}
 	}
 	return t
 }

@@ -112,7 +112,7 @@ func (s *Source) setLines(all rows) {
 	known := make(map[lineKey]*Line)
 	of := func(key lineKey, file string, number int, text string) *Line {
 		return valueOf(&known, key, func() *Line {
-			return &Line{Layer: key.layer.String(), Line: key.line, File: file, TextLine: number, Text: text}
+			return &Line{Layer: key.layer.String(), Line: key.line, File: file, TextLine: number, Text: text, clients: make(counter)}
 		})
 	}
 	paces := make(map[*robots.Group][]*Line)
@@ -171,7 +171,7 @@ func (s *Source) setLines(all rows) {
 // count counts the requests of a row.
 func (l *Line) count(r *Row, refused bool) {
 	l.Applied += r.Requests
-	*l.clients.of(r.client.kept().Name) += r.Requests
+	l.clients[r.client.kept().Name] += r.Requests
 	addIf(&l.Denied, refused, r.Requests)
 }
 

@@ -47,17 +47,11 @@ type Asked struct {
 	// Others is the number of other addresses that would have been asked.
 	Others int64 `json:"others"`
 
-	pages int64 // of all addresses
-}
-
-// asked counts for an Asked.
-type asked struct {
-	cost.Sum
 	pages        int64 // of all addresses
 	lone, others Distinct
 }
 
-func (t *asked) add(p *Page) {
+func (t *Asked) add(p *Page) {
 	t.pages++
 	if !p.Lone {
 		t.others.Add(p.Client)
@@ -142,7 +136,7 @@ type strangers struct {
 	// readers are the User-Agents of browsers that read several pages, and fetched those of
 	// them that fetched files; see fetches.
 	readers, fetched int
-	asked            map[string]*asked // by the line that asks
+	asked            map[string]*Asked // by the line that asks
 }
 
 func newStrangers() *strangers {
@@ -286,7 +280,7 @@ func (s *strangers) tooFew() string {
 // addPath counts a page for the report.
 func (s *strangers) addPath(p *Page) {
 	if p.Asked&1 != 0 {
-		valueOf(&s.asked, p.line, func() *asked { return new(asked) }).add(p)
+		valueOf(&s.asked, p.line, func() *Asked { return &Asked{Line: p.line} }).add(p)
 	}
 	pages := s.of(p.host)
 	if pages == nil {
@@ -332,7 +326,8 @@ func (s *strangers) report(r *Report, few bool) {
 	}
 	for _, line := range slices.Sorted(maps.Keys(s.asked)) {
 		t := s.asked[line]
-		r.Strangers.Asked = append(r.Strangers.Asked, Asked{line, t.Sum, min(t.lone.Count(), t.Requests), t.others.Count(), t.pages})
+		t.Addresses, t.Others = min(t.lone.Count(), t.Requests), t.others.Count()
+		r.Strangers.Asked = append(r.Strangers.Asked, *t)
 	}
 	sortMost(r.Strangers.Paths, func(p StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
 }
