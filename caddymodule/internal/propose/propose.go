@@ -55,8 +55,8 @@ type Site struct {
 	// IsFew says that it is hardly known whether people's addresses are lone too. The report has
 	// said that.
 	IsFew bool
-	// Count reads the log again, and counts the pages that have one of several patterns each, and
-	// last those of the site.
+	// Count reads the log again, and counts the pages by the first of several patterns that they
+	// have, and last those that have none.
 	Count func(patterns []string) ([]Pages, error)
 	// Notes say why something is not proposed.
 	Notes []string

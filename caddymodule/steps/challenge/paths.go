@@ -23,22 +23,29 @@ func fold(targets []string) (patterns []string) {
 		tree.Add("", target, cost.Sum{Requests: 1})
 	}
 	for _, row := range tree.Rows(1. / mostFolds) {
-		path, query, hasQuery := strings.Cut(row.Pattern, "?")
-		name, _, isNamed := strings.Cut(query, "=")
-		pattern := unplain.ReplaceAllString(path, "*")
-		switch {
-		case isNamed && !unplain.MatchString(name):
-			pattern += "?*" + name + "="
-		case hasQuery:
-			pattern += "?"
-		case slices.Contains(targets, path+"/"):
-			pattern += "/$"
-		case !strings.HasSuffix(path, "*"):
-			pattern += "$"
-		}
+		path, _, _ := strings.Cut(row.Pattern, "?")
+		pattern := patternOf(row.Pattern, slices.Contains(targets, path+"/"))
 		if mostFolds*int(row.Requests) >= len(targets) && !slices.Contains(patterns, pattern) {
 			patterns = append(patterns, pattern)
 		}
 	}
 	return patterns
+}
+
+// patternOf returns the pattern of a row of costs in robots.txt syntax.
+func patternOf(row string, isFolder bool) string {
+	path, query, hasQuery := strings.Cut(row, "?")
+	name, _, isNamed := strings.Cut(query, "=")
+	pattern := unplain.ReplaceAllString(path, "*")
+	switch {
+	case isNamed && !unplain.MatchString(name):
+		return pattern + "?*" + name + "="
+	case hasQuery:
+		return pattern + "?"
+	case isFolder:
+		return pattern + "/$"
+	case !strings.HasSuffix(path, "*"):
+		return pattern + "$"
+	}
+	return pattern
 }

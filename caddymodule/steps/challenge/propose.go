@@ -1,9 +1,7 @@
 package challenge
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -14,11 +12,10 @@ import (
 
 // The conditions for a proposal.
 const (
-	leastLone     = 61 // pages of lone addresses
-	pollPages     = 3  // at most, of an address: programs that poll are alone too
-	leastElse     = 20 // pages of other paths, which show that people's addresses are not alone
-	maxProposed   = 10 // patterns
-	maxCandidates = 48 // patterns that are counted
+	leastLone   = 61 // pages of lone addresses
+	pollPages   = 3  // at most, of an address: programs that poll are alone too
+	leastElse   = 20 // pages of other paths, which show that people's addresses are not alone
+	maxProposed = 10 // patterns
 )
 
 // proposedOver are the values of `over` that are proposed: the default, and those for slower storms.
@@ -37,16 +34,17 @@ func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, sum := counts[len(counts)-1], cost.Sum{}
-	chosen := narrowest(slices.DeleteFunc(counts[:len(counts)-1], func(p propose.Pages) bool {
-		return !isLonely(p, leastLone) || p.Lone.Requests > pollPages*p.Addresses
-	}))
-	for _, one := range chosen {
-		rest.Pages, rest.Lone.Requests = rest.Pages-one.Pages, rest.Lone.Requests-one.Lone.Requests
+	rest, sum, patterns := counts[len(counts)-1], cost.Sum{}, []string(nil)
+	for _, one := range counts[:len(counts)-1] {
+		if !isLonely(one, leastLone) || one.Lone.Requests > pollPages*one.Addresses {
+			rest.Pages, rest.Lone.Requests = rest.Pages+one.Pages, rest.Lone.Requests+one.Lone.Requests
+			continue
+		}
+		patterns = append(patterns, one.Pattern)
 		sum.Add(one.Lone)
 	}
 	switch {
-	case len(chosen) == 0:
+	case len(patterns) == 0:
 		s.Note("No challenge is suggested for the pages of addresses that request nothing else: they are the front page or all pages, " +
 			"or the same few addresses request them again and again.")
 		return nil, nil
@@ -59,7 +57,6 @@ func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
 			"request nothing else too.", words.Plural(rest.Pages, "page", "pages"))
 	}
 	var list []propose.Proposal
-	patterns := words.Map(chosen, func(one propose.Pages) string { return one.Pattern })
 	for i, over := range proposedOver {
 		list = append(list, propose.Proposal{
 			Step: &Challenge{Paths: patterns, Over: over}, Text: fmt.Sprintf("challenge %s {\n\tover %s\n}", strings.Join(patterns, " "), over),
@@ -78,78 +75,43 @@ func isLonely(p propose.Pages, least int64) bool {
 	return p.Lone.Requests >= least && 2*p.Lone.Requests > p.Pages
 }
 
-// mayBeStormed returns the paths that lone addresses requested, those above them, and those of the
-// same name elsewhere, as in /*/*/blame/*, in robots.txt syntax, at most maxCandidates.
-func mayBeStormed(all []propose.Pages) (list []string) {
+// mayBeStormed returns the patterns of the pages that lone addresses requested. A name that they
+// requested in several folders says what is stormed: /*/*/blame/*.
+func mayBeStormed(all []propose.Pages) (patterns []string) {
 	lone := make(map[string]int64)
 	for _, p := range all {
-		path, _, hasQuery := strings.Cut(p.Pattern, "?")
-		above, isFolder := strings.CutSuffix(path, "/*")
-		if !isFolder {
-			above = path[:strings.LastIndexByte(path, '/')]
-			if path == "/" && !hasQuery {
-				continue // the front page
-			}
-			end := "$"
-			if hasQuery {
-				end = "?"
-			}
-			lone[path+end] += p.Lone.Requests
-		}
-		folder := ""
-		for i, name := range strings.Split(above, "/") {
-			if folder += "/" + name; name == "*" || name == "" {
-				continue
-			}
-			lone[folder[1:]+"/*"] += p.Lone.Requests
-			if elsewhere := strings.Repeat("/*", i-1) + "/" + name + "/*"; i == 2 || i == 3 {
-				lone[elsewhere] += p.Lone.Requests
-			}
+		for _, pattern := range patternsOf(p.Pattern) {
+			lone[pattern] += p.Lone.Requests
 		}
 	}
-	list = slices.DeleteFunc(slices.Collect(maps.Keys(lone)), func(p string) bool {
-		return lone[p] < leastLone || !propose.IsPlain(strings.TrimRight(p, "$?"))
-	})
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(lone[b], lone[a]), strings.Compare(b, a)) })
-	return list[:min(len(list), maxCandidates)]
+	for _, p := range all {
+		best := ""
+		for _, pattern := range patternsOf(p.Pattern) {
+			if 9*lone[pattern] > 10*lone[best] { // else the one before is as good, and says more
+				best = pattern
+			}
+		}
+		isWhole := strings.Trim(best, "/*?$") == ""
+		if !isWhole && isLonely(p, 1) && !slices.Contains(patterns, best) {
+			patterns = append(patterns, best)
+		}
+	}
+	return patterns[:min(len(patterns), maxProposed)]
 }
 
-// narrowest chooses the paths with most pages of lone addresses, and of those with nearly as many the
-// narrowest, so that no two overlap. Of two that have the same pages, the one that says more
-// of whose they are is the narrower one; after * it says whose they are not, and the shorter
-// one names what is stormed: /*/*/blame/*.
-func narrowest(all []propose.Pages) (chosen []propose.Pages) {
-	for len(all) > 0 && len(chosen) < maxProposed {
-		most := int64(0)
-		for _, one := range all {
-			most = max(most, one.Lone.Requests)
+// patternsOf returns the pattern of a row of costs, and those of the names in it wherever they are:
+// the second and the third, as users and repositories of a forge come first. Where the first name
+// varies, these alone.
+func patternsOf(row string) (list []string) {
+	list = append(list, patternOf(row, false))
+	names := strings.Split(list[0], "/")
+	for i := 2; i <= 3 && i < len(names)-1; i++ {
+		if names[i] != "*" {
+			list = append(list, strings.Repeat("/*", i-1)+"/"+names[i]+"/*")
 		}
-		near := slices.DeleteFunc(slices.Clone(all), func(one propose.Pages) bool { return 10*one.Lone.Requests < 9*most })
-		best := slices.MinFunc(near, func(a, b propose.Pages) int {
-			length := cmp.Compare(len(b.Pattern), len(a.Pattern))
-			if strings.HasPrefix(a.Pattern, "/*") && strings.HasPrefix(b.Pattern, "/*") {
-				length = -length
-			}
-			return cmp.Or(cmp.Compare(a.Pages, b.Pages), length, strings.Compare(b.Pattern, a.Pattern))
-		})
-		chosen = append(chosen, best)
-		all = slices.DeleteFunc(all, func(one propose.Pages) bool { return overlap(one.Pattern, best.Pattern) })
 	}
-	return chosen
-}
-
-// overlap reports whether two patterns may match the same path.
-func overlap(a, b string) bool {
-	for more := true; more; {
-		var nameA, nameB string
-		var moreB bool
-		nameA, a, more = strings.Cut(a, "/")
-		nameB, b, moreB = strings.Cut(b, "/")
-		nameA, nameB = strings.TrimRight(nameA, "$?"), strings.TrimRight(nameB, "$?")
-		if nameA != nameB && nameA != "*" && nameB != "*" {
-			return false
-		}
-		more = more && moreB
+	if names[1] == "*" && len(list) > 1 {
+		list = list[1:]
 	}
-	return true
+	return list
 }

@@ -127,7 +127,7 @@ func TestChallenge(t *testing.T) {
 		asked  int64
 	}{
 		{"a storm", site().strangers(3000, "/blame/file#.go", "").bytes(), nil, blame, 3000, 0},
-		{"a storm on some files", site().strangers(3000, "/blame/file.go?x=#", "").bytes(), nil, "challenge /blame/file.go? {\n\tover 60/1m\n}", 3000, 0},
+		{"a storm on some files", site().strangers(3000, "/blame/file.go?x=#", "").bytes(), nil, "challenge /blame/file.go?*x= {\n\tover 60/1m\n}", 3000, 0},
 		{"people there too", site().strangers(3000, "/blame/file#.go", "").people(40, "/style.css", "/blame/a#").bytes(), nil, blame, 3000, 39},
 		{"two paths", site().strangers(3000, "/blame/file#.go", "").strangers(2000, "/a/b/compare/x#", "").bytes(), nil, "challenge /blame/* /a/b/compare/* {\n\tover 60/1m\n}", 5000, 0},
 		{"a crowd that is not mostly people", site().strangers(1001, "/wiki/news", "").others().strangers(990, "/wiki/news", "/style.css").bytes(), nil, "challenge /wiki/news$ {\n\tover 60/1m\n}", 1001, 990},

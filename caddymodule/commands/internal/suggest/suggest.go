@@ -131,6 +131,7 @@ func (s *suggester) count(ctx context.Context, patterns []string) ([]propose.Pag
 				counts[i].Lone.Add(p.Sum)
 				lone[i].Add(p.Client)
 			}
+			return
 		}
 	})
 	for i := range counts {
