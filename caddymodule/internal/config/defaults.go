@@ -91,7 +91,7 @@ func (p *parser) orOff(setting string, parse lines.Line) lines.Line {
 		if len(values) != 1 || values[0] != "off" || ahead.NextBlock(ahead.Nesting()) {
 			return parse(name, values)
 		}
-		if p.global && !isDefault(setting) {
+		if p.global && defaultSteps()[setting] == nil {
 			return fmt.Errorf("%s off: remove the line, because %s is off by default", name, name)
 		}
 		if slices.Contains(p.settings.Off, setting) {

@@ -98,7 +98,7 @@ func (g *Global) Check() error {
 		return err
 	}
 	for _, name := range g.Defaults.Off {
-		if !isDefault(name) {
+		if defaultSteps()[name] == nil {
 			return fmt.Errorf("off: %q is off by default", name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -26,9 +27,12 @@ func (s *Settings) KnownSteps() iter.Seq2[string, step.Step] {
 			if s.Steps[name] == nil {
 				continue
 			}
-			known := step.New(name)
-			if json.Unmarshal(s.Steps[name], known) != nil {
+			known := defaultSteps()[name]
+			if known == nil || string(s.Steps[name]) != noSettings {
 				known = step.New(name)
+				if json.Unmarshal(s.Steps[name], known) != nil {
+					known = step.New(name)
+				}
 			}
 			if !yield(name, known) {
 				return
@@ -73,11 +77,20 @@ func (s *Settings) hasStep(is func(step.Info) bool) bool {
 	return false
 }
 
-// isDefault reports whether there is a step with a name that is on by default.
-func isDefault(name string) bool {
-	s := step.New(name)
-	return s != nil && s.Info().Default
-}
+// noSettings is the JSON of a step without settings.
+const noSettings = "{}"
+
+// defaultSteps returns the steps that are on by default, by their names. They have no settings,
+// and are not set up: all sites share them.
+var defaultSteps = sync.OnceValue(func() map[string]step.Step {
+	all := make(map[string]step.Step)
+	for _, name := range step.Names(false) {
+		if s := step.New(name); s.Info().Default {
+			all[name] = s
+		}
+	}
+	return all
+})
 
 // mergedSteps returns the steps of the settings, those of the defaults that are not off, and
 // those that are on by default and off neither here nor in the defaults.
@@ -89,10 +102,9 @@ func (s *Settings) mergedSteps(defaults *Settings) caddy.ModuleMap {
 	}
 	maps.Copy(all, s.Steps)
 	off, asked := slices.Concat(s.Off, defaults.Off), (&Settings{Steps: all}).AskedBy() != ""
-	for _, name := range step.Names(false) {
-		info := step.New(name).Info()
-		if info.Default && all[name] == nil && !slices.Contains(off, name) && !(info.NeedsResponse && asked) {
-			all[name] = json.RawMessage("{}")
+	for name, known := range defaultSteps() {
+		if all[name] == nil && !slices.Contains(off, name) && !(known.Info().NeedsResponse && asked) {
+			all[name] = json.RawMessage(noSettings)
 		}
 	}
 	return all
