@@ -2,6 +2,7 @@ package routes
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -87,11 +88,11 @@ func matchersOf(sets []caddyhttp.MatcherSet) (list []any) {
 // textsOf returns the texts of the matchers with a name, such as host, in a set; nil
 // without one.
 func textsOf(set caddyhttp.MatcherSet, name string) (texts []string) {
+	list := reflect.TypeFor[[]string]()
 	for _, m := range set {
-		if caddy.GetModuleName(m) == name {
-			var more []string
-			_ = decode(m, &more)
-			texts = append(texts, more...)
+		v := reflect.Indirect(reflect.ValueOf(m))
+		if caddy.GetModuleName(m) == name && v.CanConvert(list) {
+			texts = append(texts, v.Convert(list).Interface().([]string)...)
 		}
 	}
 	return texts

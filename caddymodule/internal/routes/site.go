@@ -32,12 +32,12 @@ func Find(servers []*Server, is func(caddyhttp.MiddlewareHandler) bool) map[cadd
 	sites := make(map[caddyhttp.MiddlewareHandler]*Site)
 	for _, server := range servers {
 		numbers := make(map[string]int) // the next ones, by Key.Handler and host
-		for route, handler := range Walk(server.Live.Routes) {
-			if !handler.is(is) {
+		for _, handler := range server.handlers {
+			if !is(handler.Live) {
 				continue
 			}
-			key := newKey(server, route, numbers)
-			site := &Site{Server: server, Route: route, Hosts: key.Hosts, Key: key}
+			key := newKey(server, handler.route, numbers)
+			site := &Site{Server: server, Route: handler.route, Hosts: key.Hosts, Key: key}
 			if len(key.Hosts) == 0 {
 				site.Hosts = []string{statusapi.AnySite}
 			}
@@ -191,6 +191,13 @@ type Server struct {
 
 	index    map[string]int // of the hosts in Sites
 	patterns []string
+	handlers []liveHandler
+}
+
+// liveHandler is a handler of a running server.
+type liveHandler struct {
+	Live  caddyhttp.MiddlewareHandler
+	route *Route
 }
 
 // NewServer returns the facts about a server.
@@ -200,11 +207,13 @@ func NewServer(server *caddyhttp.Server) *Server {
 		s.Port = uint16(ports[0])
 	}
 	for route, handler := range Walk(server.Routes) {
-		if handler == nil {
-			hosts, _ := route.namedHosts()
-			for _, host := range hosts {
-				s.add(host)
-			}
+		if handler != nil {
+			s.handlers = append(s.handlers, liveHandler{handler.Live, route})
+			continue
+		}
+		hosts, _ := route.namedHosts()
+		for _, host := range hosts {
+			s.add(host)
 		}
 	}
 	s.Sites = append(append(s.Sites, s.patterns...), statusapi.AnySite)

@@ -96,11 +96,6 @@ func handlersOf(route *caddyhttp.Route) (list []Handler) {
 	return list
 }
 
-// is reports whether h is a handler of a running server for which is returns true.
-func (h *Handler) is(is func(caddyhttp.MiddlewareHandler) bool) bool {
-	return h != nil && h.Live != nil && is(h.Live)
-}
-
 // routes returns the routes of a subroute.
 func (h *Handler) routes() caddyhttp.RouteList {
 	sub, isLive := h.Live.(*caddyhttp.Subroute)
