@@ -57,6 +57,8 @@ func (s *Compiled) AgentKey(r *Request, a *crawler.Agent, perAddr bool, k thrott
 	return k
 }
 
+var allPathGroups interned[string, robots.Group]
+
 // PathGroup returns a group that disallows paths, nil for none. The error says what is wrong
 // with a pattern.
 func PathGroup(patterns []string) (*robots.Group, error) {
@@ -70,7 +72,9 @@ func PathGroup(patterns []string) (*robots.Group, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	return hiddenGroup(paths), nil
+	return allPathGroups.get(strings.Join(patterns, "\n"), func() (*robots.Group, error) {
+		return hiddenGroup(paths), nil
+	})
 }
 
 // Disallowing returns which of at most 8 groups disallow a target, bit i for groups[i]; a
