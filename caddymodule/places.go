@@ -22,7 +22,7 @@ import (
 // placed is a robots handler of a server that is being provisioned, with the settings that
 // it has in JSON.
 type placed struct {
-	config.Settings
+	*config.Settings
 
 	route *routes.Route
 }
@@ -37,9 +37,12 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 	}
 	var before placedByHost
 	var missed []*placed
+	need := needs{wanted: make(map[string]bool), found: map[string]bool{"disallowed": true}}
+	read := placesReader{h.app.Defaults, make(map[string]*config.Settings)}
 	isClosed := false // the server refuses the requests that miss a handler that another proxy asks
 	for route, handler := range routes.Walk(server.Routes) {
-		p := h.app.newPlaced(route, handler)
+		p := read.placed(route, handler)
+		need.add(route, handler, p)
 		if p == nil {
 			isClosed = isClosed || handler != nil && refusesAll(route, handler)
 			continue
@@ -75,7 +78,10 @@ func (h *Handler) checkPlaces(ctx caddy.Context) error {
 			h.warnOfPlace(mistakes.Missed(p.AskedBy(), p.route.Hosts()), p)
 		}
 	}
-	return h.app.checkNeeds(server)
+	for route, handler := range routes.Walk(routes.All(server)[len(server.Routes):]) {
+		need.add(route, handler, read.placed(route, handler))
+	}
+	return need.check()
 }
 
 // refusesAll reports whether a handler answers all requests with an error.
@@ -90,15 +96,30 @@ func refusesAll(route *routes.Route, handler *routes.Handler) bool {
 	return handler.Name == "error" || answer.Abort || answer.Status.Int() >= http.StatusBadRequest
 }
 
-// newPlaced returns a handler of a walk, nil for one that is no robots handler, or has an
+// placesReader reads the settings of handlers. Those with the same JSON share them.
+type placesReader struct {
+	defaults *config.Settings
+	known    map[string]*config.Settings // by their JSON
+}
+
+// placed returns a handler of a walk, nil for one that is no robots handler, or has an
 // error of its own.
-func (a *App) newPlaced(route *routes.Route, handler *routes.Handler) *placed {
-	p := &placed{route: route}
-	if handler == nil || handler.Name != "robots" || handler.Decode(p) != nil {
+func (r *placesReader) placed(route *routes.Route, handler *routes.Handler) *placed {
+	if handler == nil || handler.Name != "robots" {
 		return nil
 	}
-	p.AddDefaults(a.Defaults)
-	return p
+	s := r.known[string(handler.JSON)]
+	if s == nil {
+		s = new(config.Settings)
+		if handler.Decode(s) != nil {
+			return nil
+		}
+		s.AddDefaults(r.defaults)
+		if handler.JSON != nil {
+			r.known[string(handler.JSON)] = s
+		}
+	}
+	return &placed{s, route}
 }
 
 // warnOfPlace logs what is wrong with the place of a handler, and keeps it for reports.
@@ -172,25 +193,36 @@ func (p *placed) name() string {
 	return fmt.Sprintf("of %s (%s)", cmp.Or(strings.Join(p.route.Hosts(), ", "), "any host"), cmp.Or(p.route.Matcher(), "no matcher"))
 }
 
-// checkNeeds returns an error for matchers of a server that never match, because no robots
-// handler of the server finds out what they ask for.
-func (a *App) checkNeeds(server *caddyhttp.Server) error {
-	wanted, found := make(map[string]bool), map[string]bool{"disallowed": true} // by the field of the matcher
-	for route, handler := range routes.Walk(routes.All(server)) {
-		if handler == nil {
-			for _, matcher := range route.Matchers() {
-				if m, ok := matcher.(*MatchRobots); ok {
-					m.addNeeds(wanted)
-				}
+// needs are what the matchers of a server ask for, and what its robots handlers find out.
+type needs struct {
+	wanted, found map[string]bool // by the field of the matcher
+	isUnknown     bool            // a handler has an error of its own, which comes later
+}
+
+// add adds what a walk yields. p is the handler, if it is a robots handler without an error.
+func (n *needs) add(route *routes.Route, handler *routes.Handler, p *placed) {
+	switch {
+	case handler == nil:
+		for _, matcher := range route.Matchers() {
+			if m, ok := matcher.(*MatchRobots); ok {
+				m.addNeeds(n.wanted)
 			}
-		} else if p := a.newPlaced(route, handler); p != nil {
-			p.addFound(found)
-		} else if handler.Name == "robots" {
-			return nil // its error comes later
 		}
+	case p != nil:
+		p.addFound(n.found)
+	case handler.Name == "robots":
+		n.isUnknown = true
 	}
-	for _, matcher := range slices.Sorted(maps.Keys(wanted)) {
-		if found[matcher] {
+}
+
+// check returns an error for matchers of a server that never match, because no robots
+// handler of the server finds out what they ask for.
+func (n *needs) check() error {
+	if n.isUnknown {
+		return nil
+	}
+	for _, matcher := range slices.Sorted(maps.Keys(n.wanted)) {
+		if n.found[matcher] {
 			continue
 		}
 		if line := lineFor(matcher); line != "" {
