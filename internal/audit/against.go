@@ -6,8 +6,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -55,9 +53,6 @@ func (a *auditor) setWas(row *Row, v *Judged) {
 	}
 	row.Action, was.Action = row.action.String(), row.was.action.String() // as if they were enforced
 	example := v.shown(a.mask, a.mask, nil)
-	if (row.layer == managed.HiddenLayer || row.was.layer == managed.HiddenLayer) && !a.mask.Full { // hidden paths must not be shown
-		example.Target = mask.Hidden
-	}
 	row.Was, row.Example = &was.Verdict, &example
 }
 

@@ -28,7 +28,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/browser"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
@@ -101,7 +100,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	}
 	defer a.logs.Close()
 	err = a.eachRequest(ctx, func(v *Judged) {
-		a.reliability.count(v.entry)
+		a.reliability.count(v.Entry)
 		v.decide(v.host.site.lines)
 		a.count(v)
 	})
@@ -204,7 +203,7 @@ func (a *auditor) countRobot(v *Judged) {
 	v.host.Octets += v.Octets
 	v.crawler = a.crawlers.count(v)
 	target := v.Target
-	if v.now().Layer == managed.HiddenLayer && !a.mask.Full { // hidden paths must not be shown
+	if v.secret && !a.mask.Full {
 		target = mask.Hidden
 	}
 	a.paths.Add(v.crawler.Name, target, v.Sum)
@@ -212,7 +211,7 @@ func (a *auditor) countRobot(v *Judged) {
 
 // countPerson counts a request of a person.
 func (a *auditor) countPerson(v *Judged) {
-	agent := a.userAgents.of(v.agent)
+	agent := a.userAgents.of(v.Entry.UserAgent())
 	if !agent.isBrowser {
 		return
 	}
@@ -268,7 +267,7 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 	a.strangers.settle = page
 	a.pacer.settle = func(v *Judged) {
 		each(v)
-		if v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.agent) {
+		if v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.Entry.UserAgent()) {
 			a.strangers.count(v, v.Kind())
 		}
 	}

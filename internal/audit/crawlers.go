@@ -166,7 +166,7 @@ func (t *Crawler) isSearch() bool { return t.row != nil && t.row.CountsAs(crawle
 
 // count counts a request of a crawler, and returns the crawler.
 func (c *crawlers) count(v *Judged) *Crawler {
-	e := v.entry
+	e := v.Entry
 	t := c.of(&v.now().Agent)
 	t.Add(v.Sum)
 	t.addresses.Add(xxhash.Sum64String(e.Client))

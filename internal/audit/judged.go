@@ -13,9 +13,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
-	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Request is a request of a log, as a report shows it.
@@ -38,26 +37,16 @@ type Request struct {
 type Judged struct {
 	judge.Request
 	cost.Sum
-	Rulings []Ruling // by the versions of the rules: those in force first
+	Entry   *logformat.Entry // what the log has of it
+	Rulings []Ruling         // by the versions of the rules: those in force first
 	Host    string
-	Referer string
-	Status  int
-	// The request has a Cookie field, or says that it is for later, and its Sec-Fetch-Dest is Dest.
-	Cookie, Prefetch bool
-	Dest             string
 
-	entry   *logformat.Entry // nil of a clone
-	kind    media.Kind       // of a clone: see Kind
 	host    *Host
 	crawler *Crawler          // nil for a person
 	logged  *verdict.Decision // with Options.Decided, that of Caddy's log; nil if it has none
-	timed   bool              // its time is known
-	exact   bool              // its time is exact enough for every delay
-	coarse  time.Duration     // the resolution of its time
+	secret  bool              // its path is one that must not be shown
 	log     string            // name
 	number  int64             // line in log
-	agent   string            // User-Agent
-	port    string
 }
 
 // Ruling is the decision on a request by one version of the rules.
@@ -74,14 +63,8 @@ func (v *Judged) now() *Ruling { return &v.Rulings[0] }
 func (v *Judged) setEntry(l *logfile.Log, host *Host) {
 	e := &l.Entry
 	*v = Judged{
-		Request: request(e, host), Sum: cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9}, Rulings: v.Rulings[:0],
-		Host: host.Name, Referer: e.Referer, Status: e.Status, Cookie: e.Cookie, Prefetch: e.Prefetch, Dest: e.Dest,
-		entry: e, host: host, timed: e.Timed,
-		exact: e.Begun && e.Resolution <= int64(10*time.Millisecond), coarse: time.Duration(e.Resolution), log: l.Name, number: l.Number,
-		agent: e.UserAgent(),
-	}
-	if e.Remote == "" || e.Remote == e.Client { // else it is the port of a proxy
-		v.port = e.Port
+		Request: request(e, host), Sum: cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9},
+		Entry: e, Rulings: v.Rulings[:0], Host: host.Name, host: host, log: l.Name, number: l.Number,
 	}
 }
 
@@ -98,7 +81,8 @@ func request(e *logformat.Entry, h *Host) judge.Request {
 func (v *Judged) decide(lines []*timeline) {
 	v.Rulings = slices.Grow(v.Rulings[:0], len(lines))[:len(lines)]
 	for i, line := range lines {
-		line.decide(v.entry, &v.Request, &v.Rulings[i])
+		line.decide(v.Entry, &v.Request, &v.Rulings[i])
+		v.secret = v.secret || v.Rulings[i].Layer.Info().Secret
 	}
 }
 
@@ -108,36 +92,30 @@ const maxDecision = 4096
 // setLogged stores the decision that Caddy's log has, and reports whether it has one.
 func (v *Judged) setLogged() bool {
 	d := new(verdict.Decision)
-	if b := v.entry.Robots; len(b) == 0 || len(b) > maxDecision || json.Unmarshal(b, d) != nil || d.Action == "" {
+	if b := v.Entry.Robots; len(b) == 0 || len(b) > maxDecision || json.Unmarshal(b, d) != nil || d.Action == "" {
 		return false
 	}
 	if d.Layer == judge.FileLayer.String() {
 		d.File = "robots.txt"
 	}
+	var layer judge.Layer
+	v.secret = v.secret || layer.UnmarshalText([]byte(d.Layer)) == nil && layer.Info().Secret
 	v.logged = d
 	return true
 }
 
 // clone returns a copy that does not share the memory of the line.
 func (v *Judged) clone() *Judged {
-	c := *v
-	c.entry, c.kind, c.UserAgents, c.Rulings = nil, v.Kind(), slices.Clone(v.UserAgents), slices.Clone(v.Rulings)
-	for i := range c.UserAgents {
-		c.UserAgents[i] = mask.Shortened(c.UserAgents[i])
-	}
-	c.Target = strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)])
-	for _, s := range []*string{&c.Method, &c.Client, &c.Referer, &c.Dest, &c.agent, &c.port} {
+	c, e := *v, *v.Entry
+	c.Entry, c.Rulings = &e, slices.Clone(v.Rulings)
+	e.Media, e.Response, e.Robots = e.ContentType(), nil, nil
+	e.Target = strings.Clone(e.Target[:min(len(e.Target), 4*mask.MaxShown)])
+	e.UserAgents = words.Map(e.UserAgents, mask.Shortened)
+	for _, s := range []*string{&e.Method, &e.Client, &e.Referer, &e.Dest, &e.Media, &e.Remote, &e.Port} {
 		*s = mask.Shortened(*s)
 	}
+	c.Request = request(&e, v.host)
 	return &c
-}
-
-// Kind returns what the answer is, as far as the log says.
-func (v *Judged) Kind() media.Kind {
-	if v.entry == nil {
-		return v.kind
-	}
-	return kindOf(v.entry)
 }
 
 // isBrowser reports whether, by the registry alone, the User-Agent is that of a
@@ -147,19 +125,20 @@ func (v *Judged) isBrowser() bool {
 		return false
 	}
 	var id crawler.Identity
-	cmp.Or(v.host.site.Rules.Registry, crawler.Builtin()).Matcher(nil).Identify(v.agent, &id)
+	cmp.Or(v.host.site.Rules.Registry, crawler.Builtin()).Matcher(nil).Identify(v.Entry.UserAgent(), &id)
 	return id.Len() == 0
 }
 
 // timesSuffice reports whether the time of the request is exact enough to judge a
 // delay.
 func (v *Judged) timesSuffice(delay time.Duration) bool {
-	return v.exact || delay >= max(minDelay, 2*v.coarse)
+	coarse := time.Duration(v.Entry.Resolution)
+	return v.Entry.Begun && coarse <= 10*time.Millisecond || delay >= max(minDelay, 2*coarse)
 }
 
 // stamp returns the time of the request, "" if the log has none.
 func (v *Judged) stamp() string {
-	if !v.timed {
+	if !v.Entry.Timed {
 		return ""
 	}
 	return v.Time.Format("2006-01-02T15:04:05.000Z")
@@ -169,12 +148,12 @@ func (v *Judged) stamp() string {
 func (v *Judged) shown(client, target mask.Masker, d *verdict.Decision) Request {
 	r := Request{
 		Time: v.stamp(), Host: v.Host, Client: client.Client(mask.Shortened(v.Client)), Method: mask.Shortened(v.Method),
-		Target: target.Target(v.Target), Agent: mask.Shortened(v.agent), Status: v.Status, Log: v.log, Line: v.number, Robots: d,
+		Target: target.Target(v.Target), Agent: mask.Shortened(v.Entry.UserAgent()), Status: v.Entry.Status, Log: v.log, Line: v.number, Robots: d,
 	}
-	if client.Full {
-		r.Port = mask.Shortened(v.port)
+	if client.Full && (v.Entry.Remote == "" || v.Entry.Remote == v.Entry.Client) { // else it is the port of a proxy
+		r.Port = mask.Shortened(v.Entry.Port)
 	}
-	if d != nil && d.Layer == managed.HiddenLayer.String() && !target.Full { // hidden paths must not be shown
+	if v.secret && !target.Full {
 		r.Target = mask.Hidden
 	}
 	return r

@@ -4,14 +4,13 @@ import (
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/media"
 )
 
-// kindOf returns what a request with a browser's User-Agent is for: by Sec-Fetch-Dest, the
-// Content-Type of its response, or else its name extension.
-func kindOf(e *logformat.Entry) media.Kind {
-	switch {
+// Kind returns what a request with a browser's User-Agent is for, as far as the log says: by
+// Sec-Fetch-Dest, the Content-Type of its response, or else its name extension.
+func (v *Judged) Kind() media.Kind {
+	switch e := v.Entry; {
 	case e.Dest == "document":
 		return media.Page
 	case e.Dest != "":
@@ -19,8 +18,9 @@ func kindOf(e *logformat.Entry) media.Kind {
 	case judge.IsRobotsTxt(e.Target), strings.HasPrefix(e.Target, "/.well-known/"):
 		return media.Other
 	}
-	if kind := media.Of(e.ContentType()); kind != media.Unknown && (e.Status == 0 || e.Status/100 == 2) {
+	kind, status := media.Of(v.Entry.ContentType()), v.Entry.Status
+	if kind != media.Unknown && (status == 0 || status/100 == 2) {
 		return kind
 	}
-	return media.OfTarget(e.Target)
+	return media.OfTarget(v.Target)
 }

@@ -58,7 +58,7 @@ func liveAfter(t *testing.T, lines int) (int64, *auditor) {
 		t.Fatal(err)
 	}
 	err = a.eachRequest(t.Context(), func(v *Judged) {
-		a.reliability.count(v.entry)
+		a.reliability.count(v.Entry)
 		v.decide(v.host.site.lines)
 		a.count(v)
 	})

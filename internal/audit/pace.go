@@ -29,7 +29,7 @@ type pacer struct {
 // add adds a request. It settles the request at once if its decision is final, and those
 // that no earlier request can precede. clock is the latest time in the log so far.
 func (p *pacer) add(v *Judged, clock int64) {
-	if !v.timed || !slices.ContainsFunc(v.Rulings, func(r Ruling) bool { return r.isOpen() }) {
+	if !v.Entry.Timed || !slices.ContainsFunc(v.Rulings, func(r Ruling) bool { return r.isOpen() }) {
 		p.settle(v)
 		return
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
@@ -83,7 +82,7 @@ func (r rows) count(key rowKey, rest func(rowKey) rowKey, v *Judged) *Row {
 func (v *Judged) rowKey() rowKey {
 	d := v.now()
 	key := rowKey{host: v.host, client: v.crawler, source: d.source, group: d.Group, outcome: d.outcome(), claim: d.Claim.State,
-		paced: d.Limits != nil && v.timed, browser: d.Action != judge.Pass && v.isBrowser()}
+		paced: d.Limits != nil && v.Entry.Timed, browser: d.Action != judge.Pass && v.isBrowser()}
 	if v.isComparable() && (d.Action != judge.Pass || v.Rulings[1].Action != judge.Pass) {
 		key.compared, key.was = true, v.Rulings[1].outcome()
 	}
@@ -97,7 +96,7 @@ func (r *Ruling) outcome() outcome {
 	switch {
 	case r.Action != judge.Pass && r.Layer != judge.NoLayer && !info.Published && !info.Secret: // a step's
 		o.step = r.RuleText()
-	case r.Action != judge.Throttle && r.Layer != managed.HiddenLayer:
+	case r.Action != judge.Throttle:
 		o.text = r.Rule.Line
 	}
 	return o

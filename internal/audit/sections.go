@@ -10,7 +10,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/section"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -207,14 +206,11 @@ func (t *listing) addLine(l *Line, text string) {
 	if l.Layer != judge.FileLayer.String() {
 		at = strings.TrimSuffix(cmp.Or(l.File, "configuration")+":"+at, ":")
 	}
-	if l.Layer == managed.HiddenLayer.String() {
-		text = "(hidden)"
-	}
 	whom := "never applied"
 	if l.Applied > 0 {
 		whom = words.List(words.Map(l.Crawlers, func(c Count) string { return named(c.Name) + " " + words.Count(c.Requests) }), 3)
 	}
-	t.add(at, l.Applied, l.Denied, text, whom)
+	t.add(at, l.Applied, l.Denied, cmp.Or(text, "(hidden)"), whom)
 }
 
 func (r *Report) readTable(most int) *listing {

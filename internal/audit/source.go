@@ -142,7 +142,7 @@ func (s *Source) setLines(all rows) {
 			continue
 		}
 		by := known[key.lineKey]
-		if key.layer == managed.HiddenLayer || key.step != "" {
+		if key.step != "" {
 			by = of(key.lineKey, row.File, 0, row.Rule)
 		}
 		for _, l := range paces[key.group] {

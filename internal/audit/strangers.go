@@ -151,7 +151,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	at := v.Time.UnixNano()
 	s.clock = max(s.clock, at)
 	s.release(s.clock - lonelyFor)
-	if v.host.Rest || !v.timed || v.coarse > time.Second {
+	if v.host.Rest || !v.Entry.Timed || v.Entry.Resolution > int64(time.Second) {
 		addIf(&s.coarse, !v.host.Rest, 1)
 		return false
 	}
@@ -162,7 +162,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	}
 	who.seen = at
 	switch {
-	case v.Prefetch:
+	case v.Entry.Prefetch:
 		return false
 	case kind != media.Page || v.Authorized || !v.Reads():
 		who.others = true
@@ -180,7 +180,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	}
 	page := Page{
 		Sum: v.Sum, Target: strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)]), Client: key,
-		Lone: !v.Cookie && (v.Dest != "" || !v.host.isElsewhere(v.Referer)), host: v.host, At: at,
+		Lone: !v.Entry.Cookie && (v.Entry.Dest != "" || !v.host.isElsewhere(v.Entry.Referer)), host: v.host, At: at,
 	}
 	for i := range v.Rulings {
 		if d := &v.Rulings[i]; d.Action == judge.Ask {
@@ -243,7 +243,7 @@ func (s *strangers) countAgent(v *Judged, kind media.Kind, reads bool) {
 	if pages == nil {
 		return
 	}
-	agent := &pages.agents[xxhash.Sum64String(v.agent)%agentCells]
+	agent := &pages.agents[xxhash.Sum64String(v.Entry.UserAgent())%agentCells]
 	agent.files = agent.files || kind == media.Embedded
 	if reads && agent.read < embeddingPages {
 		agent.read++

@@ -129,7 +129,7 @@ func (c *chain) Decide(v *audit.Judged, d *judge.Decision, budgets *enforce.Repl
 	c.decide(x)
 	*d = x.Decision
 	if d.Action == judge.Pass {
-		c.respond(v.Status, v.Kind())
+		c.respond(v.Entry.Status, v.Kind())
 		x.Returned = true
 	}
 	for _, e := range c.enders {
@@ -149,16 +149,16 @@ func (c *chain) fill(v *audit.Judged) *http.Request {
 			r.Header[name] = []string{value}
 		}
 	}
-	set("Referer", v.Referer)
-	set("Sec-Fetch-Dest", v.Dest)
+	set("Referer", v.Entry.Referer)
+	set("Sec-Fetch-Dest", v.Entry.Dest)
 	note := func(name string, has bool) {
 		if has {
 			r.Header[name] = unknown
 		}
 	}
-	note("Cookie", v.Cookie)
+	note("Cookie", v.Entry.Cookie)
 	note("Authorization", v.Authorized)
-	note("Sec-Purpose", v.Prefetch)
+	note("Sec-Purpose", v.Entry.Prefetch)
 	return r
 }
 

@@ -82,7 +82,7 @@ func (t *trial) count(r *audit.Judged) {
 		return
 	}
 	isPerson := d.Agent.Class == crawler.Person
-	frees := r.Status > 0 && r.Status < 400 && (isPerson && isFromElsewhere(r) || target.IsFeed(r.Target))
+	frees := r.Entry.Status > 0 && r.Entry.Status < 400 && (isPerson && isFromElsewhere(r) || target.IsFeed(r.Target))
 	refused := uint64(0)
 	for i, c := range t.list {
 		c.free = c.free || frees && c.group != nil && target.Matches(c.group, r.Target)
@@ -195,6 +195,6 @@ func (t *trial) more(candidate int, than uint64) (sum cost.Sum) {
 // isFromElsewhere reports whether the Referer is a page of another site, such as a
 // search engine.
 func isFromElsewhere(r *audit.Judged) bool {
-	u, err := url.Parse(r.Referer)
+	u, err := url.Parse(r.Entry.Referer)
 	return err == nil && u.Host != "" && !strings.EqualFold(u.Hostname(), r.Host)
 }
