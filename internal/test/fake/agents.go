@@ -1,7 +1,5 @@
 package fake
 
-import "runtime"
-
 // Real User-Agents.
 const (
 	Chrome    = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36"
@@ -36,15 +34,6 @@ Disallow: /friends/
 User-agent: bingbot
 Crawl-delay: 10
 `
-
-// Heap returns the octets that are in use.
-func Heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
 
 // Agents are User-Agents by a short name.
 var Agents = map[string]string{
