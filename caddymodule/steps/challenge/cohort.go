@@ -113,51 +113,25 @@ func (c *cohorts) top() (top *cohortCell, here, elsewhere int) {
 	return top, here, elsewhere
 }
 
-// leader is the User-Agent with most pages on the paths of the check.
-type leader struct {
-	agent         string
-	here, allHere int // its pages there, and those of all
-	visitors      int // who came for other pages with it
-	allVisitors   int
-}
-
-// leader returns the User-Agent that has more than half of the pages on the paths of the check. Its
-// agent is "" if none has.
-func (c *cohorts) leader() (l leader) {
-	top, here, _ := c.top()
-	for i := range c.visitors[0] {
-		l.allVisitors += int(c.visitors[0][i].Load())
-	}
-	l.here, l.allHere = int(top.here.Load()), here
-	if agent := top.agent.Load(); agent != nil && here > 0 && 2*l.here > here {
-		one, other := c.visitorsWith(*agent)
-		l.agent, l.visitors = *agent, int(min(one.Load(), other.Load()))
-	}
-	return l
-}
-
-// isRare reports whether so few visitors of other pages have the User-Agent that it may be refused.
-func (l *leader) isRare() bool {
-	return l.allVisitors >= leastVisitors && rareShare*l.visitors < l.allVisitors
-}
-
-// String describes the User-Agent for people.
-func (l *leader) String() string {
-	return fmt.Sprintf("%d %% of these pages went to the User-Agent %s, which %d of %s of other pages have",
-		100*l.here/l.allHere, strconv.QuoteToASCII(l.agent), l.visitors, words.Plural(l.allVisitors, "visitor", "visitors"))
-}
-
-// name adds to a problem the User-Agent of a storm that may be a fleet's, and the lines that refuse
-// it on the stormed paths, where people hardly have it.
+// name adds to a problem the User-Agent that has more than half of the pages of a storm, and may be a
+// fleet's, and the lines that refuse it on the stormed paths, where people hardly have it.
 func (s *Storm) name(p *step.Problem, patterns []string) {
-	l := s.cohorts.leader()
-	if l.agent == "" {
+	top, all, _ := s.cohorts.top()
+	agent, here := top.agent.Load(), int(top.here.Load())
+	if agent == nil || 2*here <= all {
 		return
 	}
+	one, other := s.cohorts.visitorsWith(*agent)
+	visitors, allVisitors := int(min(one.Load(), other.Load())), 0
+	for i := range s.cohorts.visitors[0] {
+		allVisitors += int(s.cohorts.visitors[0][i].Load())
+	}
 	p.Plain = p.Message + "; most of these pages went to one User-Agent"
-	p.Message += "; " + l.String()
-	isWhole := len(l.agent) < maxKept
-	if lines := snippet.Refuse(l.agent, patterns); lines != "" && isWhole && l.isRare() {
+	p.Message += fmt.Sprintf("; %d %% of these pages went to the User-Agent %s, which %d of %s of other pages have",
+		100*here/all, strconv.QuoteToASCII(*agent), visitors, words.Plural(allVisitors, "visitor", "visitors"))
+	isRare := allVisitors >= leastVisitors && rareShare*visitors < allVisitors
+	isWhole := len(*agent) < maxKept
+	if lines := snippet.Refuse(*agent, patterns); lines != "" && isWhole && isRare {
 		const what = "If nobody needs this User-Agent, refuse it on these paths"
 		p.Advice += " " + what + "."
 		p.Actions = append(p.Actions, statusapi.Action{What: what, Text: lines, Where: statusapi.SiteBlock})

@@ -68,9 +68,10 @@ func TestWatch(t *testing.T) {
 			if on := storm.IsOn(uint32(s.now.Unix()), nil); on != tt.want {
 				t.Errorf("%s: a storm: %v", name, on)
 			}
-			patterns, agent := storm.stormed(), storm.cohorts.leader().agent
-			if tt.want && (!slices.Equal(patterns, []string{"/w/index.php?*diff="}) || agent != chrome) {
-				t.Errorf("%s: %s, %s", name, patterns, agent)
+			patterns, p := storm.stormed(), step.Problem{}
+			storm.name(&p, patterns)
+			if tt.want && (!slices.Equal(patterns, []string{"/w/index.php?*diff="}) || !strings.Contains(p.Message, chrome)) {
+				t.Errorf("%s: %s, %s", name, patterns, p.Message)
 			}
 		}
 	}

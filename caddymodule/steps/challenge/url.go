@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // parameter is what begins the parameter with a token. It is the last one of a query, so
@@ -50,28 +51,12 @@ func redirectTarget(target string) string {
 	return escaped(target)
 }
 
-// unsent has the octets that no browser sends in a target.
-var unsent = func() (set [256]bool) {
-	for c := range set {
-		set[c] = c <= ' ' || c >= 0x7f || strings.IndexByte(`#"<>`, byte(c)) >= 0
-	}
-	return set
-}()
-
 // escaped returns a target in which the octets are escaped that no browser sends in one.
 func escaped(target string) string {
-	const hex = "0123456789ABCDEF"
-	n := 0
-	for i := range len(target) {
-		if unsent[target[i]] {
-			n++
-		}
-	}
-	octets := make([]byte, 0, len(target)+2*n)
-	for i := range len(target) {
-		c := target[i]
-		if unsent[c] {
-			octets = append(octets, '%', hex[c>>4], hex[c&15])
+	octets := make([]byte, 0, len(target))
+	for _, c := range []byte(target) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte(`#"<>`, c) >= 0 {
+			octets = canonical.AppendEscape(octets, c)
 		} else {
 			octets = append(octets, c)
 		}
