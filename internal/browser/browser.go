@@ -38,7 +38,9 @@ func Describe(ua string) Description {
 		return d
 	}
 	mainstream, versioned := crawler.PlainBrowser(ua)
-	if name, version := u.Browser(); mainstream && slices.Contains(browsers, name) && !strings.Contains(ua, "; wv)") {
+	name, version := u.Browser()
+	isApp := strings.Contains(ua, "; wv)") || name == "Safari" && u.Mobile() && !versioned // which shows the page
+	if mainstream && !isApp && slices.Contains(browsers, name) {
 		d.Browser, d.BrowserVersion = name, bounded(version)
 	}
 	if engine, _ := u.Engine(); slices.Contains(engines, engine) {
@@ -48,9 +50,6 @@ func Describe(ua string) Description {
 	d.Mobile = u.Mobile()
 	if model := u.Model(); d.Mobile && model != "" && model != "K" { // K: Chrome's reduced User-Agent
 		d.Device = bounded(strings.TrimPrefix(model, "SAMSUNG "))
-	}
-	if d.Browser == "Safari" && d.Mobile && !versioned {
-		d.Browser, d.BrowserVersion = UnknownPart, "" // an app shows the page
 	}
 	return d
 }

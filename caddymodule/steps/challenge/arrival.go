@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // Arrival is a request on its way: what it brought, what it counts as until its answer is known,
@@ -70,7 +71,7 @@ func (c *Check) arrival(x *step.Exchange) *Arrival {
 	a.address = key(netaddr.Client(a.bearer.addr).As16())
 	a.group = a.address
 	if netaddr.Unmap(a.bearer.addr).Is6() {
-		a.group = key(network(a.bearer.addr))
+		a.group = key(visible.Network(a.bearer.addr).Addr().As16())
 	}
 	return a
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/visible"
 )
 
 // tokenKind says what a token is for. A token of one kind is never valid as another.
@@ -76,17 +77,6 @@ type bearer struct {
 	target    string // path and query
 }
 
-// network returns the network of an address: the /24, or the /48 of an IPv6 address.
-func network(addr netip.Addr) [16]byte {
-	addr = netaddr.Unmap(addr)
-	bits := 48
-	if addr.Is4() {
-		bits = 24
-	}
-	prefix, _ := addr.Prefix(bits) // fails for no address, which has no network
-	return prefix.Addr().As16()
-}
-
 // Octets of a client's fields that are signed. The rest is cut.
 const (
 	maxSecret = 64
@@ -103,7 +93,7 @@ func sign(secret string, t token, b *bearer) [macSize]byte {
 	var of [16]byte
 	switch t.kind {
 	case styleToken:
-		of = network(b.addr)
+		of = visible.Network(b.addr).Addr().As16()
 	case pageToken:
 		sum := sha3.Sum256([]byte(b.target))
 		of = [16]byte(sum[:])
