@@ -2,8 +2,6 @@ package challenge
 
 import (
 	"hash/maphash"
-	"net/http"
-	"net/netip"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
@@ -27,14 +25,13 @@ type Arrival struct {
 	address uint64 // key of the address (IPv4 /32, IPv6 /64) at this site
 	group   uint64 // of what counts as one address at this site (IPv4 /32, IPv6 /48)
 
-	given   bool  // the URL had the parameter
-	formed  bool  // the parameter has the form of a token
-	pressed bool  // the button was pressed
-	once    bool  // the page may be shown this time, to a client that keeps no cookie
-	token   token // of the parameter, if it is our own
-	pass    token // of the cookie, if it is good here
-	memory  *memo // of the pass, or of the page that may be shown once
-	isNew   bool  // nobody has come with that before
+	given  bool  // the URL had the parameter
+	formed bool  // the parameter has the form of a token
+	once   bool  // the page may be shown this time, to a client that keeps no cookie
+	token  token // of the parameter, if it is our own
+	pass   token // of the cookie, if it is good here
+	memory *memo // of the pass, or of the page that may be shown once
+	isNew  bool  // nobody has come with that before
 
 	gives token // the pass that the client gets
 	page  token // of the page that answers the request
@@ -86,8 +83,7 @@ type memoKey struct {
 
 // bearerOf returns the client of a request, without its User-Agent.
 func bearerOf(q *judge.Request) bearer {
-	addr, _ := netip.ParseAddr(q.Client)
-	return bearer{origin: q.Origin, addr: addr, target: q.Target}
+	return bearer{origin: q.Origin, addr: q.Addr(), target: q.Target}
 }
 
 // ofAddress returns what is remembered of what counts as one address.
@@ -115,7 +111,6 @@ func (c *Check) Strip(x *step.Exchange, off bool) {
 	a, keys := c.arrival(x), c.memory.keys()
 	if given {
 		a.given, a.formed, a.token = true, len(text) == tokenLen, keys.open(text, &a.bearer)
-		a.pressed = q.Method == http.MethodPost && a.token.isFresh(buttonToken, q.Time, buttonLife) && isFrom(x.HTTP, "same-origin")
 	}
 	for _, cookie := range cookies {
 		t := keys.open(cookie, &a.bearer)

@@ -167,7 +167,8 @@ func (a *Arrival) paceName() Verdict {
 func (a *Arrival) answerToken(s *Storm, isHere bool) (verdict Verdict, ends bool) {
 	q, r := &a.Request, a.HTTP
 	switch {
-	case a.pressed:
+	case q.Method == http.MethodPost && a.token.isFresh(buttonToken, q.Time, buttonLife) &&
+		isFrom(r, "same-origin"):
 		count("button")
 		a.ofClient().sign.Store(0)
 		a.gives = a.token.as(passToken)
