@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,12 +85,10 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 	options := audit.Options{
 		Files: files, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full, Decided: o.decided,
 	}
-	var page *os.File
 	if o.html != "" {
-		if page, err = openPage(o.html); err != nil {
+		if err := checkPage(o.html); err != nil {
 			return err
 		}
-		defer discardPage(page)
 	}
 	if err := cmp.Or(o.addSites(cmd, &options), o.checkSite(&options)); err != nil {
 		return err
@@ -116,7 +113,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if o.html != "" { // first, because the text may go to a program that stops reading
-		if err := writePage(page, r); err != nil {
+		if err := writePage(o.html, r); err != nil {
 			return err
 		}
 	}

@@ -77,38 +77,35 @@ func logNames(arg string) ([]string, error) {
 // pageStart is the beginning of every report.
 const pageStart = "<!DOCTYPE html>"
 
-// openPage opens or creates the file that --html names. It is called before the logs
-// are read, so that an error is reported at once. It returns an error for a file that
-// is not a report, for example a log that was named by mistake.
-func openPage(name string) (*os.File, error) {
+// checkPage checks that a file can be written that --html names. It is called before the logs
+// are read, so that an error is reported at once. It returns an error for a file that is not a
+// report, for example a log that was named by mistake.
+func checkPage(name string) error {
+	_, missing := os.Lstat(name)
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("--html: %w", err)
+		return fmt.Errorf("--html: %w", err)
 	}
 	start := make([]byte, len(pageStart))
-	if n, _ := io.ReadFull(file, start); n > 0 && string(start[:n]) != pageStart {
-		_ = file.Close()
-		return nil, fmt.Errorf("--html would overwrite %s, which is not a report: use another file name, or delete the file first", name)
+	n, _ := io.ReadFull(file, start)
+	_ = file.Close()
+	if missing != nil {
+		return os.Remove(name) // until there is a report
 	}
-	return file, nil
-}
-
-// writePage writes the report and closes the file.
-func writePage(file *os.File, r *audit.Report) error {
-	_, err := file.Seek(0, io.SeekStart)
-	if err = errors.Join(err, file.Truncate(0)); err == nil {
-		err = page.Write(file, r)
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("--html: %w", err)
+	if n > 0 && string(start[:n]) != pageStart {
+		return fmt.Errorf("--html would overwrite %s, which is not a report: use another file name, or delete the file first", name)
 	}
 	return nil
 }
 
-// discardPage closes the file if writePage has not, and removes it if it is empty.
-func discardPage(file *os.File) {
-	info, err := file.Stat()
-	if err == nil && file.Close() == nil && info.Size() == 0 {
-		_ = os.Remove(file.Name())
+// writePage writes the report.
+func writePage(name string, r *audit.Report) error {
+	file, err := os.Create(name)
+	if err == nil {
+		err = errors.Join(page.Write(file, r), file.Close())
 	}
+	if err != nil {
+		return fmt.Errorf("--html: %w", err)
+	}
+	return nil
 }
