@@ -72,12 +72,12 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		if from != "" {
 			f = robots.Parse(answer.Body)
 		}
-		p := proposal.Propose(&sites[i], f, crawler.Builtin(), suggestions)
+		block, known := proposal.Propose(&sites[i], f, suggestions)
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "# For %s\n# Into the block of the site:\n%s", output.Visible(sites[i].Name()), p.Block)
-		for _, note := range p.Notes {
+		fmt.Fprintf(cmd.OutOrStdout(), "# For %s\n# Into the block of the site:\n%s", output.Visible(sites[i].Name()), block)
+		for _, note := range known {
 			notes.add(note, sites[i].Name())
 		}
 		if f != nil {

@@ -30,6 +30,7 @@ type lintFlags struct {
 	selected       []string
 	ignored        []string
 	failOn         string
+	least          lint.Severity // of failOn
 	config         string
 	headerRules    func(path string) ([]headers.Setting, error)
 	rules          []headers.Setting // x_robots_tag, of config
@@ -90,8 +91,7 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 // status returns the exit status for the findings in a file.
 func (o *lintFlags) status(d *report.Document) command.ExitStatus {
 	worst, ok := d.Worst()
-	var least lint.Severity
-	if !ok || least.UnmarshalText([]byte(o.failOn)) != nil || worst < least {
+	if !ok || o.failOn == "never" || worst < o.least {
 		return 0
 	}
 	if worst == lint.Error {
@@ -102,8 +102,7 @@ func (o *lintFlags) status(d *report.Document) command.ExitStatus {
 
 // validate checks the flags and reads the configuration.
 func (o *lintFlags) validate() error {
-	var least lint.Severity
-	if err := least.UnmarshalText([]byte(o.failOn)); err != nil && o.failOn != "never" {
+	if err := o.least.UnmarshalText([]byte(o.failOn)); err != nil && o.failOn != "never" {
 		return fmt.Errorf("--fail-on: unknown severity %q: want info, warning, error or never", o.failOn)
 	}
 	for _, code := range slices.Concat(o.selected, o.ignored) {

@@ -33,8 +33,6 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(a.inputs.ownFetches > 0, "own_fetches",
 		"Fetches of robots.txt by Caddy or one of its commands (User-Agent %q): %d. They are not counted as requests.", origins.FetcherUserAgent,
 		a.inputs.ownFetches)
-	t.perSecond.end()
-	t.perSecond.count = 0
 	limit, sampled := t.perSecond.sampled()
 	warn(sampled, "sampled", "Unusually many seconds have exactly %d requests: the log seems to be sampled. Then all figures are too low.",
 		limit)
@@ -151,14 +149,13 @@ func (t *secondTally) add(second int64) {
 
 // end counts the current second.
 func (t *secondTally) end() {
-	if t.count > 0 {
-		t.counts[min(t.count, len(t.counts)-1)]++
-	}
+	t.counts[min(t.count, len(t.counts)-1)]++
 }
 
 // sampled reports whether many of the busiest seconds have the same, largest number of
 // requests. Traffic that was not sampled does not look like that.
 func (t *secondTally) sampled() (limit int, ok bool) {
+	t.end()
 	most := len(t.counts) - 1
 	for most > 0 && t.counts[most] == 0 {
 		most--

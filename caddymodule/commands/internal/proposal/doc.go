@@ -2,8 +2,8 @@
 // and its robots.txt.
 //
 //	sites, err := allsites.Read(config) // adapted JSON
-//	p := proposal.Propose(&sites[0], file, crawler.Builtin(), "")
-//	fmt.Print(p.Block)
+//	block, notes := proposal.Propose(&sites[0], file, "")
+//	fmt.Print(block, notes)
 //
 // It reads no files and sends no requests.
 package proposal

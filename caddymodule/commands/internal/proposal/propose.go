@@ -14,13 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// Proposal is a robots block for a site, with notes.
-type Proposal struct {
-	Block string   // Caddyfile lines, without the indentation that they have in a site block
-	Notes []string // what the operator should know about the site, without a final period
-}
-
-// writer collects the lines and notes of a Proposal.
+// writer collects the lines and notes.
 type writer struct {
 	strings.Builder
 	notes []string
@@ -44,9 +38,11 @@ const longDelay = 60 * time.Second
 // Propose proposes a policy for all of them.
 const minShutOut = 3
 
-// Propose returns a block for a site. f is its robots.txt, nil if it is not known.
-// The block is in monitor mode: it refuses nothing. suggestions are comments for its end.
-func Propose(s *allsites.Site, f *robots.File, registry *crawler.Registry, suggestions string) Proposal {
+// Propose returns a robots block for a site: Caddyfile lines, without the indentation that
+// they have in a site block, and notes: what the operator should know about the site, without
+// a final period. f is its robots.txt, nil if it is not known. The block is in monitor mode: it
+// refuses nothing. suggestions are comments for its end.
+func Propose(s *allsites.Site, f *robots.File, suggestions string) (block string, notes []string) {
 	w := new(writer)
 	w.WriteString("robots {\n\tmode monitor # counts and logs what would be refused; remove this line to enforce\n")
 	configured(w, s)
@@ -56,12 +52,12 @@ func Propose(s *allsites.Site, f *robots.File, registry *crawler.Registry, sugge
 		w.note("robots.txt has no groups, so it disallows nothing. A policy such as \"policy no-training\" adds rules for AI crawlers")
 	default:
 		delays(w, f)
-		training(w, f, registry)
+		training(w, f)
 		headerFields(w, f)
-		probes(w, f, registry)
+		probes(w, f)
 	}
 	w.WriteString(suggestions + "}\n")
-	return Proposal{w.String(), w.notes}
+	return w.String(), w.notes
 }
 
 // configured adds what follows from the configuration of the site.
@@ -97,9 +93,9 @@ func delays(w *writer, f *robots.File) {
 
 // training proposes a policy if the file disallows some crawlers for AI training, but
 // not all of them.
-func training(w *writer, f *robots.File, registry *crawler.Registry) {
+func training(w *writer, f *robots.File) {
 	shutOut, missing := map[*crawler.Crawler]bool{}, []string{}
-	for row := range registry.All() {
+	for row := range crawler.Builtin().All() {
 		if !row.CountsAs(crawler.AITraining) && !row.CountsAs(crawler.AIData) || row.ControlOnly {
 			continue
 		}
@@ -138,11 +134,11 @@ func headerFields(w *writer, f *robots.File) {
 }
 
 // probes adds a note about health checks and monitors that the file shuts out.
-func probes(w *writer, f *robots.File, registry *crawler.Registry) {
+func probes(w *writer, f *robots.File) {
 	var names []string
 	for _, g := range f.Groups() {
 		for _, token := range g.Tokens() {
-			if row := registry.Lookup(token); row != nil && row.Class == crawler.Probe && !g.Match("/").Allowed {
+			if row := crawler.Builtin().Lookup(token); row != nil && row.Class == crawler.Probe && !g.Match("/").Allowed {
 				names = append(names, strconv.Quote(token))
 			}
 		}
