@@ -23,7 +23,7 @@ func (r Rejection) String() string { return fmt.Sprintf("crawler %q: %s", r.Name
 // error, and no rows, if no row is valid or the file has more than 10,000.
 func ReadAdditions(data []byte) ([]Crawler, []Rejection, error) {
 	var refused []Rejection
-	rows, err := readRows(data, func(line int, name string, err error) error {
+	rows, err := readRows(data, (*Crawler).check, func(line int, name string, err error) error {
 		refused = append(refused, Rejection{cmp.Or(name, fmt.Sprintf("line %d", line)), err.Error()})
 		return nil
 	})

@@ -60,12 +60,14 @@ var facts = []string{"operator", "purposes", "class", "run_by", "user_agents", "
 // An error begins with the number of the line. ReadRows checks each row alone; [Registry.With] checks that no two rows have the same name
 // or the same User-Agent token.
 func ReadRows(data []byte) ([]Crawler, error) {
-	return readRows(data, func(line int, _ string, err error) error { return fmt.Errorf("line %d: %w", line, err) })
+	return readRows(data, (*Crawler).check, atLine)
 }
 
-// readRows parses the rows of a registry file. It calls refuse for a row that is not valid, with its line and the crawler's name, and
-// stops at the first error that refuse returns.
-func readRows(data []byte, refuse func(line int, name string, err error) error) (rows []Crawler, err error) {
+func atLine(line int, _ string, err error) error { return fmt.Errorf("line %d: %w", line, err) }
+
+// readRows parses the rows of a registry file, and checks each of them with check, which may be nil. It calls refuse for a row that is
+// not valid, with its line and the crawler's name, and stops at the first error that refuse returns.
+func readRows(data []byte, check func(*Crawler) error, refuse func(line int, name string, err error) error) (rows []Crawler, err error) {
 	line, n := 0, 0
 	for raw := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		line++
@@ -76,7 +78,13 @@ func readRows(data []byte, refuse func(line int, name string, err error) error) 
 		if n++; n > maxRows {
 			return nil, fmt.Errorf("line %d: a registry file can have at most %d rows", line, maxRows)
 		}
-		if row, err := readRow(text); err == nil {
+		row, err := readRow(text)
+		if err == nil && check != nil {
+			if wrong := check(&row); wrong != nil {
+				err = fmt.Errorf("crawler %q: %w", row.Name, wrong)
+			}
+		}
+		if err == nil {
 			rows = append(rows, row)
 		} else if err = refuse(line, row.Name, err); err != nil {
 			return nil, err
@@ -114,9 +122,6 @@ func readRow(text []byte) (Crawler, error) {
 	}
 	if tokens := c.Tokens(); c.Robots == nil && len(tokens) > 0 {
 		c.Robots = tokens[:1]
-	}
-	if err := c.check(); err != nil {
-		return c, fmt.Errorf("crawler %q: %w", c.Name, err)
 	}
 	return c, nil
 }

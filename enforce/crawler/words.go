@@ -92,7 +92,8 @@ const sentByBrowsers = roleMozilla | roleEngine | roleBrowser | roleAnyBrowser |
 // token without a word or number.
 func BrowserWord(token string) bool {
 	text := foldToken(token)
-	return peopleIndex().send(text) || onlyBrowserWords(text)
+	_, n := firstWord(text) // `*` has none, and should not make the index
+	return n > 0 && peopleIndex().send(text) || onlyBrowserWords(text)
 }
 
 // onlyBrowserWords reports whether all words of a token are in the vocabulary of
