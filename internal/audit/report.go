@@ -172,11 +172,6 @@ type Saved struct {
 	// Share is the part of the whole costs, from 0 to 1: of the time if the log has
 	// durations, else of the requests or the octets.
 	Share float64 `json:"share"`
-	// SearchEngines is the number of these requests that name a search engine, and
-	// People that of those with browsers' User-Agents. Both are 0 in Suggestions; all
-	// requests that challenge would have held have browsers' User-Agents.
-	SearchEngines int64 `json:"search_engines"`
-	People        int64 `json:"people"`
 }
 
 // Suggestion is a change that would have saved costs.

@@ -21,10 +21,10 @@ type candidate struct {
 	group    *robots.Group // of proposal.Paths; nil without
 
 	// What the replay finds: hashes of the addresses whose requests it would have refused, at
-	// most maxAddresses, and whether its paths have feeds, or people come to them from
-	// other sites. Then it is not suggested.
+	// most maxAddresses, and whether it would have refused requests of search engines or people,
+	// or its paths have feeds, or people come to them from other sites. Then it is not suggested.
 	addresses map[uint64]struct{}
-	free      bool
+	harms     bool
 	// It asks clients to show that they are browsers: others of them, and the minutes in which
 	// it does.
 	asks    bool

@@ -85,7 +85,7 @@ func (t *trial) count(r *audit.Judged) {
 	frees := r.Entry.Status > 0 && r.Entry.Status < 400 && (isPerson && isFromElsewhere(r) || target.IsFeed(r.Target))
 	refused := uint64(0)
 	for i, c := range t.list {
-		c.free = c.free || frees && c.group != nil && target.Matches(c.group, r.Target)
+		c.harms = c.harms || frees && c.group != nil && target.Matches(c.group, r.Target)
 		switch r.Rulings[i+1].Action {
 		case judge.Ask: // see countPage
 			c.asks = true
@@ -95,12 +95,7 @@ func (t *trial) count(r *audit.Judged) {
 		}
 		refused |= 1 << i
 		c.add(r.Sum, xxhash.Sum64String(r.Client))
-		if isSearch(d.Agent.Crawler) && d.Claim.State != claim.Impostor {
-			c.SearchEngines++
-		}
-		if isPerson {
-			c.People++
-		}
+		c.harms = c.harms || isPerson || isSearch(d.Agent.Crawler) && d.Claim.State != claim.Impostor
 	}
 	if refused != 0 {
 		sum := t.together[refused]
@@ -132,7 +127,7 @@ func (t *trial) countPage(p *audit.Page) {
 
 // isHarmless reports whether a candidate would have refused enough clients, and none that it must not.
 func (c *candidate) isHarmless() bool {
-	return c.SearchEngines+c.People == 0 && !c.free && len(c.addresses) >= minAddresses
+	return !c.harms && len(c.addresses) >= minAddresses
 }
 
 // chooseAsking returns the candidate that asks clients, nil if none is worth it: the first one that
