@@ -31,7 +31,7 @@ type Report struct {
 	// Unreadable is the number of lines that could not be read as a request.
 	Unreadable int64 `json:"unreadable"`
 	// Other is the number of lines that are not requests of clients: empty lines,
-	// directives of the W3C format, log lines of Caddy that are not from an access
+	// log lines of Caddy that are not from an access
 	// log, connections without an HTTP request, fetches of robots.txt by Caddy itself
 	// (enforce.FetcherUserAgent), and requests for hosts that Options.Hosts leaves out.
 	Other int64 `json:"other"`
