@@ -194,7 +194,8 @@ func (f *File) mistake(r *Review) statusapi.Problem {
 	more := fmt.Sprintf("If it is on purpose, write `# %s ignore %s` above the line. `caddy robots explain %s` says more.", lint.Suppression,
 		first.Code, first.Code)
 	p := f.problem(statusapi.Mistake, message, todo+" "+more)
-	if p.Line = line; text != "" {
+	p.Line = line
+	if text != "" {
 		p.Actions = []statusapi.Action{{What: fmt.Sprintf("Write this in place of line %d", line), Text: text, Where: statusapi.RobotsTxt}, {What: more}}
 	}
 	return p
