@@ -56,9 +56,12 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 	}
 	slices.SortStableFunc(chosen, func(a, b *candidate) int { return cmp.Compare(b.Share, a.Share) })
 	chosen = chosen[:min(len(chosen), maxSuggestions)]
-	together := &s.Report.Suggested.Together
+	together, shown := &s.Report.Suggested.Together, uint64(0)
+	for _, c := range chosen {
+		shown |= 1 << slices.Index(list, c)
+	}
 	for refused, sum := range t.together {
-		if refused&taken != 0 {
+		if refused&shown != 0 {
 			together.Add(sum)
 		}
 	}
