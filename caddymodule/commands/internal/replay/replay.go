@@ -3,10 +3,12 @@
 package replay
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,6 +41,7 @@ func With(site audit.Site, steps []step.Step) (_ audit.Site, lacks []string, err
 			site.Rules.StepBudgets = true
 		}
 	}
+	slices.SortStableFunc(driven, func(a, b step.Step) int { return cmp.Compare(a.Info().Stage, b.Info().Stage) })
 	site.Chain = nil
 	if len(driven) == 0 {
 		return site, lacks, nil
