@@ -26,7 +26,10 @@ func (e optionError) Unwrap() error { return e.error }
 // InOption returns an error that begins with the option that it is about; nil if err is nil,
 // and err if it is about an option already.
 func InOption(option string, err error) error {
-	return inOption(option, lines.About(option+":", err))
+	if err != nil && !strings.HasPrefix(err.Error(), option+" ") && !strings.HasPrefix(err.Error(), option+":") {
+		err = fmt.Errorf("%s: %w", option, err)
+	}
+	return inOption(option, err)
 }
 
 // inOption is InOption without the name of the option in the error.

@@ -4,10 +4,10 @@ package lines
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,13 +52,13 @@ func (p *Parser) Block(lines Table, check func() error, repeatable ...string) er
 		parse, ok := lines[name]
 		switch {
 		case !ok && slices.Contains(p.Global, name):
-			return placed{p.Errf("%s is for the whole server: write it in the global option robots", name)}
+			return p.Errf("%s is for the whole server: write it in the global option robots", name)
 		case !ok:
 			names := slices.Sorted(maps.Keys(lines))
-			return placed{p.Errf("unknown subdirective %q%s", name,
-				cmp.Or(Suggestion(name, slices.Values(names)), ": this block has "+strings.Join(names, ", ")))}
+			return p.Errf("unknown subdirective %q%s", name,
+				cmp.Or(Suggestion(name, slices.Values(names)), ": this block has "+strings.Join(names, ", ")))
 		case seen[name] && !slices.Contains(repeatable, name):
-			return placed{p.Errf("%s is given twice", name)}
+			return p.Errf("%s is given twice", name)
 		}
 		seen[name], p.Head = true, *p.Dispenser
 		if err := parse(name, p.RemainingArgs()); err != nil {
@@ -67,18 +67,16 @@ func (p *Parser) Block(lines Table, check func() error, repeatable ...string) er
 	}
 }
 
-// placed is an error with its place in the Caddyfile.
-type placed struct{ error }
-
-func (p placed) Unwrap() error { return p.error }
+// place is what a Dispenser adds to an error.
+var place = regexp.MustCompile(`, at .+:\d+( import chain:? \['.*'\])?$`)
 
 // Place adds the place of d's token to an error, unless it has one. It returns
 // nil if err is nil.
 func Place(d *caddyfile.Dispenser, err error) error {
-	if isPlaced := errors.As(err, new(placed)); isPlaced || err == nil {
+	if err == nil || place.MatchString(err.Error()) {
 		return err
 	}
-	return placed{d.WrapErr(err)}
+	return d.WrapErr(err)
 }
 
 // About returns an error with the setting that it is about, nil if err is nil.
