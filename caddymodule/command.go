@@ -15,7 +15,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/registry"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
@@ -28,15 +27,15 @@ func init() {
 	cli.Register(commands{})
 }
 
-// commands implements selection.Module.
+// commands implements cli.Module.
 type commands struct{}
 
-// ReadRegistry implements selection.Module.
+// ReadRegistry implements cli.Module.
 func (commands) ReadRegistry(path string) (*crawler.Registry, error) {
 	return registry.Read(path, func(r *crawler.Registry) (*crawler.Registry, error) { return r, nil })
 }
 
-// HeaderRules implements selection.Module.
+// HeaderRules implements cli.Module.
 func (commands) HeaderRules(path string) (rules []headers.Setting, err error) {
 	_, handlers, err := handlersOf(path)
 	for _, h := range handlers {
@@ -45,7 +44,7 @@ func (commands) HeaderRules(path string) (rules []headers.Setting, err error) {
 	return rules, err
 }
 
-// Config implements selection.Module.
+// Config implements cli.Module.
 func (commands) Config(name string) ([]byte, error) {
 	config, err := os.ReadFile(name)
 	if err != nil || strings.HasSuffix(name, ".json") {
@@ -116,8 +115,8 @@ func handlersOf(name string) (c *configFile, list []*configHandler, err error) {
 	return c, list, nil
 }
 
-// Sites implements selection.Module.
-func (commands) Sites(path string) ([]selection.Site, error) {
+// Sites implements cli.Module.
+func (commands) Sites(path string) ([]cli.Site, error) {
 	c, handlers, err := handlersOf(path)
 	if err != nil {
 		return nil, err
@@ -126,7 +125,7 @@ func (commands) Sites(path string) ([]selection.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := make([]selection.Site, len(handlers))
+	found := make([]cli.Site, len(handlers))
 	for i, h := range handlers {
 		if found[i], err = h.site(c); err != nil {
 			return nil, err
@@ -137,9 +136,9 @@ func (commands) Sites(path string) ([]selection.Site, error) {
 }
 
 // site returns what the commands have to know about the handler.
-func (h *configHandler) site(c *configFile) (site selection.Site, err error) {
+func (h *configHandler) site(c *configFile) (site cli.Site, err error) {
 	h.AddDefaults(c.Apps.Robots.Defaults)
-	site = selection.Site{
+	site = cli.Site{
 		Hosts: h.route.Hosts(), Modes: h.ModesOfHosts(), Listen: h.listen, Matcher: h.route.Matcher(), Unreached: !h.isReached,
 		Sampled: c.isSampled(),
 	}

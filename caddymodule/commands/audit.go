@@ -11,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
@@ -29,7 +27,7 @@ type auditOptions struct {
 	html               string
 	suggest            bool
 	hosts              []string
-	config             selection.Flags
+	config             cli.Selection
 	rules              judge.Settings
 	location           *time.Location
 	decided            bool
@@ -37,12 +35,12 @@ type auditOptions struct {
 	steps              [][]step.Step // of the sites of --config, in the order of audit.Options.Sites
 }
 
-func auditCommand(m selection.Module) *cobra.Command {
+func auditCommand(m cli.Module) *cobra.Command {
 	var o auditOptions
-	cmd := command.New("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--host "+
+	cmd := cli.NewCommand("audit [--robots <file|url>] [--config <file>] [--against <file|url>] [--host "+
 		"<host>] [--decided [--requests <name>]] [--suggest] [--verify] [--json] [--html <file>] <log>...",
 		"Shows from access logs what robots did, and what robots.txt would have refused",
-		command.Needs(1, "an access log, or - for standard input"), o.audit)
+		cli.Needs(1, "an access log, or - for standard input"), o.audit)
 	f := cmd.Flags()
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
 	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")
@@ -58,9 +56,9 @@ func auditCommand(m selection.Module) *cobra.Command {
 	for _, other := range []string{"suggest", "html", "against"} {
 		cmd.MarkFlagsMutuallyExclusive("decided", other)
 	}
-	command.AddDialectFlag(cmd, &o.dialect)
+	cli.AddDialectFlag(cmd, &o.dialect)
 	o.config.Add(cmd, m)
-	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
+	cli.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	return cmd
 }
 
@@ -117,18 +115,18 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	return cmp.Or(o.print(cmd.OutOrStdout(), r), command.FindingIf(r.Against != nil && r.Against.Bad))
+	return cmp.Or(o.print(cmd.OutOrStdout(), r), cli.FindingIf(r.Against != nil && r.Against.Bad))
 }
 
 // print writes the report.
 func (o *auditOptions) print(w io.Writer, r *audit.Report) error {
 	switch {
 	case o.json:
-		return output.WriteJSON(w, r)
+		return cli.WriteJSON(w, r)
 	case o.suggest:
 		return report.Suggestions(w, r)
 	}
-	return report.Audit(w, r, output.PaintFor(w))
+	return report.Audit(w, r, cli.PaintFor(w))
 }
 
 // parseZone reads --zone: the name of a zone, or an offset from UTC.

@@ -11,8 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -31,7 +30,7 @@ const (
 // addRobots reads the robots.txt of each of several sites, several at once: that of its source, of
 // its root folder, or of the address of its first host. It prints where each was found, and adds
 // warnings.
-func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites []selection.Site) {
+func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites []cli.Site) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), readsTime)
 	defer cancel()
 	reads, failed := background.AtMost(readsAtOnce), make([]error, len(sites))
@@ -54,8 +53,8 @@ func (o *auditOptions) addRobots(cmd *cobra.Command, to *audit.Options, sites []
 			continue
 		}
 		v := to.Sites[i].Robots[0]
-		now = now || sites[i].Source == nil && input.IsURL(v.Name)
-		found := input.Shown(v.Name)
+		now = now || sites[i].Source == nil && cli.IsURL(v.Name)
+		found := cli.Shown(v.Name)
 		if v.Response.Status != http.StatusOK {
 			found += fmt.Sprintf(" answers %d: no rules", v.Response.Status)
 		}
@@ -79,7 +78,7 @@ const maxUnknown = 200
 
 // places returns the files and URLs that may have the robots.txt of a site: the first that can be
 // read has it. Of a site for any host, the address is that of --site or --host.
-func (o *auditOptions) places(sites []selection.Site, i int) []string {
+func (o *auditOptions) places(sites []cli.Site, i int) []string {
 	s := &sites[i]
 	if s.Source != nil {
 		return []string{s.SourceName}
@@ -89,7 +88,7 @@ func (o *auditOptions) places(sites []selection.Site, i int) []string {
 	}
 	for _, host := range slices.Concat([]string{o.config.Host}, o.hosts, s.Hosts) {
 		name := routes.PlainHost(host)
-		if name == "" || routes.IsPattern(name) || slices.Index(selection.BestFor(sites, name), i) != 0 {
+		if name == "" || routes.IsPattern(name) || slices.Index(cli.BestFor(sites, name), i) != 0 {
 			continue
 		}
 		names := []string{"https://" + host + "/robots.txt", "http://" + host + "/robots.txt"}
@@ -115,7 +114,7 @@ func read(ctx context.Context, to *audit.Site, source origins.Source, names []st
 		if source != nil {
 			answer, err = source.Fetch(ctx, judge.Origin{})
 		} else {
-			answer, err = input.Answer(ctx, name, nil)
+			answer, err = cli.ReadAnswer(ctx, name, nil)
 		}
 		cancel()
 		if err == nil {

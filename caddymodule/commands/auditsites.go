@@ -10,9 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/replay"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -35,7 +33,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	if err := o.config.Validate(cmd); err != nil {
 		return err
 	}
-	if o.rules.Dialect, err = command.ParseDialect(o.dialect); err != nil {
+	if o.rules.Dialect, err = cli.ParseDialect(o.dialect); err != nil {
 		return err
 	}
 	to.Sites = []audit.Site{{Rules: o.rules, Robots: given}}
@@ -43,7 +41,7 @@ func (o *auditOptions) addSites(cmd *cobra.Command, to *audit.Options) error {
 	case o.config.Path != "":
 		err = o.addConfigured(cmd, to, given)
 	case len(o.robots) == 0 && len(o.hosts) > 0 && !o.decided: // else the decisions are in the log
-		o.addRobots(cmd, to, []selection.Site{{}})
+		o.addRobots(cmd, to, []cli.Site{{}})
 	}
 	to.Against = len(o.against) > 0
 	for i := range to.Sites {
@@ -63,7 +61,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 	if to.Sites, err = o.auditSites(sites, to); err != nil {
 		return err
 	}
-	o.steps = words.Map(sites, func(s selection.Site) []step.Step { return s.Steps })
+	o.steps = words.Map(sites, func(s cli.Site) []step.Step { return s.Steps })
 	if len(o.robots) > 0 {
 		for i := range to.Sites {
 			to.Sites[i].Robots = given
@@ -72,7 +70,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 		o.addRobots(cmd, to, sites)
 	}
 	to.Sites = append(to.Sites, others...)
-	if slices.ContainsFunc(sites, func(s selection.Site) bool { return s.Sampled }) {
+	if slices.ContainsFunc(sites, func(s cli.Site) bool { return s.Sampled }) {
 		warn(to, "sampled", "The configuration has sampling for logs: the log does not have all requests.")
 	}
 	return nil
@@ -80,7 +78,7 @@ func (o *auditOptions) addConfigured(cmd *cobra.Command, to *audit.Options, give
 
 // configured returns the sites of the configuration whose requests are judged, and
 // others: those that --site does not select.
-func (o *auditOptions) configured(to *audit.Options) (sites []selection.Site, others []audit.Site, err error) {
+func (o *auditOptions) configured(to *audit.Options) (sites []cli.Site, others []audit.Site, err error) {
 	c := &o.config
 	all, err := c.Module.Sites(c.Path)
 	if err != nil {
@@ -92,11 +90,11 @@ func (o *auditOptions) configured(to *audit.Options) (sites []selection.Site, ot
 	}
 	sites = all
 	if c.Host != "" || c.Handler != 0 {
-		site, err := c.One("", selection.Any)
+		site, err := c.One("", cli.AnyHandler)
 		if err != nil {
 			return nil, nil, err
 		}
-		sites = []selection.Site{*site}
+		sites = []cli.Site{*site}
 		for i := range all {
 			if all[i].Name() != site.Name() && len(all[i].Hosts) > 0 {
 				others = append(others, audit.Site{Hosts: all[i].Hosts})
@@ -111,7 +109,7 @@ func (o *auditOptions) configured(to *audit.Options) (sites []selection.Site, ot
 	sites = o.mainHandlers(sites, to)
 	if len(o.hosts) > 0 {
 		main := sites
-		sites = slices.DeleteFunc(slices.Clone(main), func(s selection.Site) bool { return !o.selects(main, &s) })
+		sites = slices.DeleteFunc(slices.Clone(main), func(s cli.Site) bool { return !o.selects(main, &s) })
 		if len(sites) == 0 {
 			return nil, nil, fmt.Errorf("--host: %s has no site with a robots handler for %s", c.Path, words.List(o.hosts, 5))
 		}
@@ -121,7 +119,7 @@ func (o *auditOptions) configured(to *audit.Options) (sites []selection.Site, ot
 
 // auditSites returns sites in the form of the audit, without robots.txt. It warns of what steps
 // can't tell from a log.
-func (o *auditOptions) auditSites(sites []selection.Site, to *audit.Options) (list []audit.Site, err error) {
+func (o *auditOptions) auditSites(sites []cli.Site, to *audit.Options) (list []audit.Site, err error) {
 	unknown := make(map[string]bool)
 	for i := range sites {
 		s, lacks, err := replay.With(audit.Site{Hosts: sites[i].Hosts, Rules: sites[i].Rules}, sites[i].Steps)
@@ -143,9 +141,9 @@ func (o *auditOptions) auditSites(sites []selection.Site, to *audit.Options) (li
 }
 
 // selects reports whether one of the sites serves a host of --host.
-func (o *auditOptions) selects(all []selection.Site, s *selection.Site) bool {
+func (o *auditOptions) selects(all []cli.Site, s *cli.Site) bool {
 	return slices.ContainsFunc(o.hosts, func(host string) bool {
-		best := selection.BestFor(all, routes.PlainHost(host))
+		best := cli.BestFor(all, routes.PlainHost(host))
 		return len(best) > 0 && all[best[0]].Name() == s.Name()
 	})
 }
@@ -153,9 +151,9 @@ func (o *auditOptions) selects(all []selection.Site, s *selection.Site) bool {
 // mainHandlers returns one handler of each site: the first without a matcher, or
 // else the first. An audit can't know which of several handlers a request of the
 // log would reach, so it warns.
-func (o *auditOptions) mainHandlers(sites []selection.Site, to *audit.Options) (list []selection.Site) {
+func (o *auditOptions) mainHandlers(sites []cli.Site, to *audit.Options) (list []cli.Site) {
 	for _, s := range sites {
-		i := slices.IndexFunc(list, func(other selection.Site) bool { return other.Name() == s.Name() })
+		i := slices.IndexFunc(list, func(other cli.Site) bool { return other.Name() == s.Name() })
 		if i < 0 {
 			s.Number, s.Of = 1, 1
 			list = append(list, s)
@@ -194,7 +192,7 @@ func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string
 				flag, value)
 		}
 		var err error
-		if v.Response, err = input.Answer(cmd.Context(), v.Name, cmd.InOrStdin()); err != nil {
+		if v.Response, err = cli.ReadAnswer(cmd.Context(), v.Name, cmd.InOrStdin()); err != nil {
 			return nil, err
 		}
 		list = append(list, v)

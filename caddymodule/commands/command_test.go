@@ -45,7 +45,7 @@ func TestUnknownCommands(t *testing.T) {
 	}
 }
 
-// Completion for shells offers files, flags and crawlers.
+// Completion for shells offers files and flags.
 func TestCommandsComplete(t *testing.T) {
 	for _, tt := range []struct {
 		args string // the last one is what was typed so far; _ is nothing
@@ -54,9 +54,7 @@ func TestCommandsComplete(t *testing.T) {
 		{"lint --", []string{"--json\t", "--select\t", "--dialect\t"}},
 		{"lint _", []string{":0"}}, // files
 		{"diff old.txt _", []string{":0"}},
-		{"check --agent gptb", []string{"GPTBot\tOpenAI", ":4"}},
 		{"check --robots _", []string{":0"}},
-		{"verify --agent gptb", []string{"GPTBot\tOpenAI", ":4"}},
 	} {
 		t.Run(tt.args, func(t *testing.T) {
 			args := strings.Fields("__complete " + tt.args)

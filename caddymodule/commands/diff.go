@@ -7,10 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -24,12 +21,12 @@ type diffOptions struct {
 	full    bool
 }
 
-func diffCommand(selection.Module) *cobra.Command {
+func diffCommand(cli.Module) *cobra.Command {
 	var o diffOptions
-	cmd := command.New("diff [--json] [--full] <old> <new>", "Shows what a new robots.txt changes, and for which crawlers",
-		command.Needs(2, "two robots.txt files"),
+	cmd := cli.NewCommand("diff [--json] [--full] <old> <new>", "Shows what a new robots.txt changes, and for which crawlers",
+		cli.Needs(2, "two robots.txt files"),
 		o.diff)
-	command.AddDialectFlag(cmd, &o.dialect)
+	cli.AddDialectFlag(cmd, &o.dialect)
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line, with all crawlers")
 	cmd.Flags().BoolVar(&o.full, "full", false, fullUsage)
 	return cmd
@@ -46,13 +43,13 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 	if args[0] == "-" && args[1] == "-" {
 		return errors.New("only one of the two can be standard input")
 	}
-	dialect, err := command.ParseDialect(o.dialect)
+	dialect, err := cli.ParseDialect(o.dialect)
 	if err != nil {
 		return err
 	}
 	var files [2]*robots.File
 	for i, name := range args {
-		body, err := input.Robots(cmd.Context(), name, cmd.InOrStdin())
+		body, err := cli.ReadRobots(cmd.Context(), name, cmd.InOrStdin())
 		if err != nil {
 			return err
 		}
@@ -64,9 +61,9 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 	r := diff.Compare(files[0], files[1], judge.Comparable(crawler.Builtin())...)
 	out := cmd.OutOrStdout()
 	if o.json {
-		err = output.WriteLines(out, r.Changes)
+		err = cli.WriteLines(out, r.Changes)
 	} else {
-		err = report.Changes(out, r.Changes, o.full, output.PaintFor(out))
+		err = report.Changes(out, r.Changes, o.full, cli.PaintFor(out))
 	}
 	switch {
 	case err != nil:
@@ -75,7 +72,7 @@ func (o *diffOptions) diff(cmd *cobra.Command, args []string) error {
 		if !r.Complete {
 			fmt.Fprintln(cmd.ErrOrStderr(), errIncomplete)
 		}
-		return command.ExitFinding
+		return cli.ExitFinding
 	case !r.Complete:
 		return errIncomplete
 	}

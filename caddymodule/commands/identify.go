@@ -9,10 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/browser"
@@ -23,19 +20,19 @@ import (
 type identifyOptions struct {
 	robots string
 	json   bool
-	config selection.Flags
+	config cli.Selection
 	rules  judge.Settings
 }
 
-func identifyCommand(m selection.Module) *cobra.Command {
+func identifyCommand(m cli.Module) *cobra.Command {
 	var o identifyOptions
-	cmd := command.New("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...",
-		"Identifies the crawler that sends a User-Agent", command.Needs(1, "a User-Agent"), o.identify)
+	cmd := cli.NewCommand("identify [--robots <file|url>] [--config <file>] [--registry <file>] [--json] <user-agent>...",
+		"Identifies the crawler that sends a User-Agent", cli.Needs(1, "a User-Agent"), o.identify)
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt whose tokens are recognised too: a file, a URL, or - for standard input")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	o.config.Add(cmd, m)
-	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
+	cli.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	return cmd
 }
 
@@ -55,9 +52,9 @@ func (o *identifyOptions) identify(cmd *cobra.Command, args []string) error {
 		return o.describe(rules, ua, &id)
 	})
 	if o.json {
-		return output.WriteLines(cmd.OutOrStdout(), list)
+		return cli.WriteLines(cmd.OutOrStdout(), list)
 	}
-	return output.Layout{}.Execute(cmd.OutOrStdout(), identifyTemplate, nil, list)
+	return cli.Layout{}.Execute(cmd.OutOrStdout(), identifyTemplate, nil, list)
 }
 
 //go:embed identify.txt
@@ -71,7 +68,7 @@ func (o *identifyOptions) compile(ctx context.Context, stdin io.Reader) (*judge.
 	var body []byte
 	if o.robots != "" {
 		var err error
-		if body, err = input.Robots(ctx, o.robots, stdin); err != nil {
+		if body, err = cli.ReadRobots(ctx, o.robots, stdin); err != nil {
 			return nil, err
 		}
 	}

@@ -15,10 +15,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/proposal"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -30,16 +27,16 @@ import (
 
 // initOptions has the flags of `caddy robots init`.
 type initOptions struct {
-	module         selection.Module
+	module         cli.Module
 	config, robots string
 	site           string
 	logs           []string
 }
 
-func initCommand(m selection.Module) *cobra.Command {
+func initCommand(m cli.Module) *cobra.Command {
 	o := initOptions{module: m}
-	cmd := command.New("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
-		command.NoArgs, o.propose)
+	cmd := cli.NewCommand("init [--config <file>] [--site <host>] [--robots <file|url|->] [--log <file>]", "Proposes a robots block for a site",
+		cli.NoArgs, o.propose)
 	f := cmd.Flags()
 	f.StringVarP(&o.config, "config", "c", "", "configuration file: a Caddyfile, or JSON if its name ends in .json")
 	f.StringVar(&o.site, "site", "",
@@ -76,7 +73,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "# For %s\n# Into the block of the site:\n%s", output.Visible(sites[i].Name()), block)
+		fmt.Fprintf(cmd.OutOrStdout(), "# For %s\n# Into the block of the site:\n%s", cli.Visible(sites[i].Name()), block)
 		for _, note := range known {
 			notes.add(note, sites[i].Name())
 		}
@@ -88,7 +85,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	for _, note := range notes.texts {
-		command.Say(cmd.ErrOrStderr(), "note: %s: %s", output.Visible(words.List(notes.names[note], 5)), output.Visible(note))
+		cli.Say(cmd.ErrOrStderr(), "note: %s: %s", cli.Visible(words.List(notes.names[note], 5)), cli.Visible(note))
 	}
 	return nil
 }
@@ -121,15 +118,15 @@ func (o *initOptions) command(s *allsites.Site) string {
 	for _, log := range o.logs {
 		list = append(list, "--log", log)
 	}
-	return "caddy robots init " + strings.Join(words.Map(list, output.ShellWord), " ")
+	return "caddy robots init " + strings.Join(words.Map(list, cli.ShellWord), " ")
 }
 
 // sites returns the sites to print a block for.
 func (o *initOptions) sites(stderr io.Writer) ([]allsites.Site, error) {
-	path := cmp.Or(o.config, command.DefaultConfig)
+	path := cmp.Or(o.config, cli.DefaultConfig)
 	config, err := o.module.Config(path)
 	if errors.Is(err, fs.ErrNotExist) && o.config == "" {
-		command.Say(stderr, "note: this folder has no %s: the block is for a site without a known configuration", command.DefaultConfig)
+		cli.Say(stderr, "note: this folder has no %s: the block is for a site without a known configuration", cli.DefaultConfig)
 		return []allsites.Site{{Hosts: []string{cmp.Or(o.site, "example.com")}}}, nil
 	}
 	if err != nil {
@@ -142,7 +139,7 @@ func (o *initOptions) sites(stderr io.Writer) ([]allsites.Site, error) {
 	if o.site != "" {
 		best := routes.BestFor(all, func(s allsites.Site) []string { return s.Hosts }, o.site)
 		if best == nil {
-			return nil, fmt.Errorf("%s has no site %s. %s", path, o.site, selection.SitesAre(siteNames(all)))
+			return nil, fmt.Errorf("%s has no site %s. %s", path, o.site, cli.SitesAre(siteNames(all)))
 		}
 		return all[best[0]:][:1], nil
 	}
@@ -164,12 +161,12 @@ func (o *initOptions) file(cmd *cobra.Command, s *allsites.Site) (judge.Response
 	if name == "" {
 		return none, "", nil
 	}
-	answer, err := input.Answer(cmd.Context(), name, cmd.InOrStdin())
+	answer, err := cli.ReadAnswer(cmd.Context(), name, cmd.InOrStdin())
 	if o.robots == "" && errors.Is(err, fs.ErrNotExist) {
 		return none, "", nil
 	}
-	if missing := input.Missing(name, answer); err == nil && missing != nil {
-		command.Say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", missing)
+	if missing := cli.Missing(name, answer); err == nil && missing != nil {
+		cli.Say(cmd.ErrOrStderr(), "note: %v: the site has no robots.txt", missing)
 	}
 	return answer, name, err
 }
@@ -183,8 +180,8 @@ func (o *initOptions) lint(cmd *cobra.Command, f *robots.File, name string) {
 		}
 	}
 	if count > 0 {
-		command.Say(cmd.ErrOrStderr(), "note: %s: the linter finds errors and warnings: %d. Run caddy robots lint %s to see them", input.Shown(name), count,
-			input.Shown(name))
+		cli.Say(cmd.ErrOrStderr(), "note: %s: the linter finds errors and warnings: %d. Run caddy robots lint %s to see them", cli.Shown(name), count,
+			cli.Shown(name))
 	}
 }
 

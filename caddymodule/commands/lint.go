@@ -10,10 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/headers"
@@ -37,12 +34,12 @@ type lintFlags struct {
 	dialectOfFiles robots.Dialect
 }
 
-func lintCommand(m selection.Module) *cobra.Command {
+func lintCommand(m cli.Module) *cobra.Command {
 	o := lintFlags{headerRules: m.HeaderRules}
-	cmd := command.New("lint [flags] <file|url|->...", "Finds mistakes in robots.txt files",
-		command.Needs(1, "a robots.txt: a file, a URL or - for standard input"), o.lint)
+	cmd := cli.NewCommand("lint [flags] <file|url|->...", "Finds mistakes in robots.txt files",
+		cli.Needs(1, "a robots.txt: a file, a URL or - for standard input"), o.lint)
 	f := cmd.Flags()
-	command.AddDialectFlag(cmd, &o.dialect)
+	cli.AddDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	f.StringSliceVar(&o.selected, "select", nil, "report only these checks, separated by commas")
 	f.StringSliceVar(&o.ignored, "ignore", nil, "do not report these checks, separated by commas")
@@ -53,7 +50,7 @@ func lintCommand(m selection.Module) *cobra.Command {
 }
 
 // exitErrors is the exit status if a finding is an error.
-const exitErrors command.ExitStatus = 3
+const exitErrors cli.ExitStatus = 3
 
 func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	if err := o.validate(); err != nil {
@@ -61,19 +58,19 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	}
 	out := cmd.OutOrStdout()
 	failed := false
-	var status command.ExitStatus
+	var status cli.ExitStatus
 	for _, name := range args {
 		d, err := o.document(cmd, name)
 		if err != nil {
 			failed = true
-			command.PrintError(cmd, input.Redacted(command.InWords(err), name))
+			cli.PrintError(cmd, cli.Redacted(cli.InWords(err)))
 			continue
 		}
 		status = max(status, o.status(d))
 		if o.json {
 			err = report.JSON(out, d)
 		} else {
-			err = report.Text(out, d, output.PaintFor(out))
+			err = report.Text(out, d, cli.PaintFor(out))
 		}
 		if err != nil {
 			return err
@@ -81,7 +78,7 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case failed:
-		return command.ErrReported
+		return cli.ErrReported
 	case status > 0:
 		return status
 	}
@@ -89,7 +86,7 @@ func (o *lintFlags) lint(cmd *cobra.Command, args []string) error {
 }
 
 // status returns the exit status for the findings in a file.
-func (o *lintFlags) status(d *report.Document) command.ExitStatus {
+func (o *lintFlags) status(d *report.Document) cli.ExitStatus {
 	worst, ok := d.Worst()
 	if !ok || o.failOn == "never" || worst < o.least {
 		return 0
@@ -97,7 +94,7 @@ func (o *lintFlags) status(d *report.Document) command.ExitStatus {
 	if worst == lint.Error {
 		return exitErrors
 	}
-	return command.ExitFinding
+	return cli.ExitFinding
 }
 
 // validate checks the flags and reads the configuration.
@@ -111,7 +108,7 @@ func (o *lintFlags) validate() error {
 		}
 	}
 	var err error
-	if o.dialectOfFiles, err = command.ParseDialect(o.dialect); err == nil && o.config != "" {
+	if o.dialectOfFiles, err = cli.ParseDialect(o.dialect); err == nil && o.config != "" {
 		o.rules, err = o.headerRules(o.config)
 	}
 	return err
@@ -119,13 +116,13 @@ func (o *lintFlags) validate() error {
 
 // document reads a robots.txt and lints it.
 func (o *lintFlags) document(cmd *cobra.Command, name string) (*report.Document, error) {
-	answer, err := input.Read(cmd.Context(), name, cmd.InOrStdin())
-	err = cmp.Or(err, input.Missing(name, answer))
+	answer, err := cli.ReadInput(cmd.Context(), name, cmd.InOrStdin())
+	err = cmp.Or(err, cli.Missing(name, answer))
 	if err != nil {
 		return nil, err
 	}
-	file := robots.Parse(answer.Body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(input.MaxSize))
-	d := &report.Document{Name: input.Shown(name), File: file, Findings: lint.Lint(file, o.options(name)...)}
+	file := robots.Parse(answer.Body, robots.WithDialect(o.dialectOfFiles), robots.WithMaxSize(cli.MaxInput))
+	d := &report.Document{Name: cli.Shown(name), File: file, Findings: lint.Lint(file, o.options(name)...)}
 	d.Findings = slices.DeleteFunc(d.Findings, func(f lint.Finding) bool {
 		hide := f.Severity == lint.Info && !o.info && o.failOn != "info" && !slices.Contains(o.selected, f.Code)
 		if hide {
@@ -142,14 +139,14 @@ func (o *lintFlags) options(name string) []lint.Option {
 		findings.Crawlers(crawler.Builtin()), findings.WithUnseenNoindex(o.rules, crawler.Builtin()),
 		lint.WithSelect(o.selected...), lint.WithIgnore(o.ignored...),
 	}
-	if input.IsURL(name) {
-		opts = append(opts, lint.WithLocation(input.RobotsAddress(input.Shown(name))))
+	if cli.IsURL(name) {
+		opts = append(opts, lint.WithLocation(cli.RobotsAddress(cli.Shown(name))))
 	}
 	return opts
 }
 
-func explainCommand(selection.Module) *cobra.Command {
-	return command.New("explain [code]...", "Explains the checks of the linter", cobra.ArbitraryArgs, explain)
+func explainCommand(cli.Module) *cobra.Command {
+	return cli.NewCommand("explain [code]...", "Explains the checks of the linter", cobra.ArbitraryArgs, explain)
 }
 
 // explain prints the pages of checks or, without arguments, a list of all checks.
@@ -188,6 +185,6 @@ func knownCheck(code string) error {
 		return nil
 	}
 	codes := words.Map(lint.Checks(), func(c lint.Check) string { return c.Code })
-	near := command.DidYouMean(editdistance.Nearest(code, slices.Values(codes)))
+	near := cli.DidYouMean(editdistance.Nearest(code, slices.Values(codes)))
 	return fmt.Errorf("the linter has no check %q%s", code, cmp.Or(near, ": \"caddy robots explain\" lists all"))
 }

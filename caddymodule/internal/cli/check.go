@@ -11,32 +11,28 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 )
 
-func checkCommand(m selection.Module) *cobra.Command {
+func checkCommand(m Module) *cobra.Command {
 	o := checker{answers: make(map[answerKey]judge.Response), said: make(map[string]bool)}
-	cmd := command.New("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
+	cmd := NewCommand("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
 		"[--client <address>] [--json] <url>...",
-		"Shows whether robots.txt allows a crawler to fetch URLs", command.Needs(1, "a URL, or a path"), o.check)
-	command.AddAgentFlag(cmd, &o.agent, "User-Agent or product token of the crawler (required)")
+		"Shows whether robots.txt allows a crawler to fetch URLs", Needs(1, "a URL, or a path"), o.check)
+	AddAgentFlag(cmd, &o.agent, "User-Agent or product token of the crawler (required)")
 	f := cmd.Flags()
 	f.StringVarP(&o.robots, "robots", "r", "", "robots.txt to check with: a file, a URL, or - for standard input")
 	f.StringVar(&o.before, "before", "", "robots.txt that was replaced: a file, a URL, or - for standard input")
 	f.StringVar(&o.grace, "grace", judge.GraceSearch.String(),
 		"crawlers for which the file of --before still applies for a while: off, search or all")
 	f.StringVar(&o.client, "client", "", "IP address of the client, for \"exempt ... from\" in the configuration")
-	command.AddDialectFlag(cmd, &o.dialect)
+	AddDialectFlag(cmd, &o.dialect)
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
 	o.config.Add(cmd, m)
-	command.AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
+	AddRuleFlags(cmd, m.ReadRegistry, &o.rules)
 	f.DurationVar(&o.rules.MaxDelay, "max-crawl-delay", throttle.DefaultMaxDelay,
 		"limit for the Crawl-delay of the file, like max in crawl_delay")
 	return cmd
@@ -64,7 +60,7 @@ func (c *checker) check(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	return command.FindingIf(found)
+	return FindingIf(found)
 }
 
 //go:embed check.txt
@@ -92,12 +88,12 @@ type checked struct {
 type checker struct {
 	agent, robots, dialect string
 	before, grace, client  string
-	config                 selection.Flags
+	config                 Selection
 	json                   bool
 	rules                  judge.Settings
 
 	cmd     *cobra.Command
-	sites   []selection.Site             // of the configuration; nil without --config
+	sites   []Site                       // of the configuration; nil without --config
 	answers map[answerKey]judge.Response // robots.txt that were read
 	said    map[string]bool              // notes
 }
@@ -125,7 +121,7 @@ func (c *checker) prepare() (err error) {
 	if c.config.Path != "" {
 		return c.useConfig()
 	}
-	if c.rules.Dialect, err = command.ParseDialect(c.dialect); err != nil {
+	if c.rules.Dialect, err = ParseDialect(c.dialect); err != nil {
 		return err
 	}
 	if c.rules.Grace, err = judge.ParseGrace(c.grace); err != nil {
@@ -150,21 +146,21 @@ func (c *checker) useConfig() (err error) {
 
 // handlers returns the robots handlers that decide about a URL or path: one,
 // unless the site in the configuration has several.
-func (c *checker) handlers(arg string) ([]selection.Site, error) {
+func (c *checker) handlers(arg string) ([]Site, error) {
 	if c.config.Path == "" {
-		return []selection.Site{{Rules: c.rules}}, nil
+		return []Site{{Rules: c.rules}}, nil
 	}
 	at, err := url.Parse(arg)
 	if err != nil || at.Host == "" {
 		at = nil // a path; it may be malformed
 	}
-	return c.config.Handlers(c.sites, at, "", selection.Any)
+	return c.config.Handlers(c.sites, at, "", AnyHandler)
 }
 
 // decide makes the decision of a handler about one URL, as if it were the
 // crawler's first request. The time between requests does not count, but the time
 // of day does. With --before, its robots.txt is the one that was replaced.
-func (c *checker) decide(site *selection.Site, target string) (*checked, error) {
+func (c *checker) decide(site *Site, target string) (*checked, error) {
 	rules, err := c.rulesFor(site, target)
 	if err != nil {
 		return nil, err
@@ -195,13 +191,13 @@ func (c *checker) decide(site *selection.Site, target string) (*checked, error) 
 // (unless the configuration itself has the handler's), of the handler's source, of the root folder of its site, or of the URL's site. The
 // URL may be malformed, as those of crawlers may be, unless robots.txt is fetched
 // from it.
-func (c *checker) rulesFor(site *selection.Site, arg string) (*judge.Rules, error) {
+func (c *checker) rulesFor(site *Site, arg string) (*judge.Rules, error) {
 	if c.robots != "" && !site.Inline {
 		return c.rulesOf(site, c.robots)
 	}
 	if site.Source != nil {
 		if c.robots != "" {
-			c.note("--robots does not replace the robots.txt that %s has for %s", input.Shown(c.config.Path), site.Name())
+			c.note("--robots does not replace the robots.txt that %s has for %s", Shown(c.config.Path), site.Name())
 		}
 		return c.rulesOf(site, fromSource)
 	}
@@ -222,7 +218,7 @@ func (c *checker) rulesFor(site *selection.Site, arg string) (*judge.Rules, erro
 }
 
 // rootFile returns the robots.txt in the root folder of a site, for a path.
-func (c *checker) rootFile(site *selection.Site, path string) (string, error) {
+func (c *checker) rootFile(site *Site, path string) (string, error) {
 	file := site.RootFile()
 	if file == "" {
 		host := "example.com"
@@ -232,7 +228,7 @@ func (c *checker) rootFile(site *selection.Site, path string) (string, error) {
 		return "", fmt.Errorf("%q is only a path: write the full URL, such as https://%s/%s, to fetch robots.txt from the running site, "+
 			"or name the file with --robots", path, host, strings.TrimLeft(path, "/"))
 	}
-	c.note("robots.txt is %s, in the root folder of %s; --robots can name another file", input.Shown(file), site.Name())
+	c.note("robots.txt is %s, in the root folder of %s; --robots can name another file", Shown(file), site.Name())
 	return file, nil
 }
 
@@ -241,7 +237,7 @@ func (c *checker) note(format string, args ...any) {
 	text := "note: " + fmt.Sprintf(format, args...)
 	if !c.said[text] {
 		c.said[text] = true
-		command.Say(c.cmd.ErrOrStderr(), "%s", text)
+		Say(c.cmd.ErrOrStderr(), "%s", text)
 	}
 }
 
@@ -249,7 +245,7 @@ func (c *checker) note(format string, args ...any) {
 const fromSource = ""
 
 // rulesOf returns the rules of a handler with the named robots.txt.
-func (c *checker) rulesOf(site *selection.Site, name string) (*judge.Rules, error) {
+func (c *checker) rulesOf(site *Site, name string) (*judge.Rules, error) {
 	answer, err := c.read(site, name)
 	if err != nil {
 		return nil, err
@@ -258,7 +254,7 @@ func (c *checker) rulesOf(site *selection.Site, name string) (*judge.Rules, erro
 }
 
 // read reads a robots.txt, each source, file and URL once.
-func (c *checker) read(site *selection.Site, name string) (judge.Response, error) {
+func (c *checker) read(site *Site, name string) (judge.Response, error) {
 	key := answerKey{robots: name}
 	if name == fromSource {
 		key.handler = site.Index
@@ -275,7 +271,7 @@ func (c *checker) read(site *selection.Site, name string) (judge.Response, error
 }
 
 // fetch reads a robots.txt. If a site has none, everything is allowed.
-func (c *checker) fetch(site *selection.Site, name string) (judge.Response, error) {
+func (c *checker) fetch(site *Site, name string) (judge.Response, error) {
 	if name == fromSource {
 		answer, err := site.Source.Fetch(c.cmd.Context(), judge.Origin{})
 		if err != nil {
@@ -283,16 +279,16 @@ func (c *checker) fetch(site *selection.Site, name string) (judge.Response, erro
 		}
 		return answer, nil
 	}
-	answer, err := input.Answer(c.cmd.Context(), name, c.cmd.InOrStdin())
+	answer, err := ReadAnswer(c.cmd.Context(), name, c.cmd.InOrStdin())
 	if err != nil {
 		return answer, err
 	}
-	missing := input.Missing(name, answer)
+	missing := Missing(name, answer)
 	if missing != nil && c.robots != "" {
 		return answer, missing
 	}
 	if missing != nil {
-		command.Say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
+		Say(c.cmd.ErrOrStderr(), "%v: crawlers may fetch everything", missing)
 	}
 	return answer, nil
 }
@@ -301,7 +297,7 @@ func (c *checker) fetch(site *selection.Site, name string) (judge.Response, erro
 func (c *checker) print(made *checked) error {
 	w := c.cmd.OutOrStdout()
 	if c.json {
-		return output.NewEncoder(w).Encode(made)
+		return NewEncoder(w).Encode(made)
 	}
-	return output.Layout{Paint: output.PaintFor(w)}.Execute(w, checkTemplate, nil, made)
+	return Layout{Paint: PaintFor(w)}.Execute(w, checkTemplate, nil, made)
 }

@@ -20,9 +20,6 @@ import (
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -36,10 +33,10 @@ type statusOptions struct {
 	json, strict                         bool
 }
 
-func statusCommand(selection.Module) *cobra.Command {
+func statusCommand(Module) *cobra.Command {
 	var o statusOptions
-	cmd := command.New("status [--strict] [--json] [--address <address>] [--site <host>]...",
-		"Shows the state of the robots handlers of a running Caddy", command.NoArgs, o.status)
+	cmd := NewCommand("status [--strict] [--json] [--address <address>] [--site <host>]...",
+		"Shows the state of the robots handlers of a running Caddy", NoArgs, o.status)
 	f := cmd.Flags()
 	f.StringVar(&o.address, "address", "", "address of the admin endpoint")
 	f.StringVarP(&o.config, "config", "c", "", "configuration file that has the address of the admin endpoint")
@@ -61,8 +58,8 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 		return fmt.Errorf("--limit %d: want 1 to %d", o.limit, statusapi.MaxLimit)
 	}
 	if o.config == "" && o.address == "" {
-		if _, err := os.Stat(command.DefaultConfig); err == nil {
-			o.config = command.DefaultConfig // like caddy reload
+		if _, err := os.Stat(DefaultConfig); err == nil {
+			o.config = DefaultConfig // like caddy reload
 		}
 	}
 	if _, err := os.Stat(o.config); err != nil && o.config != "" && o.config != "-" {
@@ -84,7 +81,7 @@ func (o *statusOptions) status(cmd *cobra.Command, _ []string) error {
 	alarming := slices.ContainsFunc(s.Health.Problems, func(p statusapi.Problem) bool {
 		return p.Severity == statusapi.Severe || p.Severity == statusapi.Warning && (statusapi.IsUnmeant(p.Kind) || p.IsAccident())
 	})
-	return cmp.Or(o.print(out, s), command.FindingIf(alarming))
+	return cmp.Or(o.print(out, s), FindingIf(alarming))
 }
 
 // demote makes notes of the problems that the operator of the server can't mend.
@@ -133,14 +130,14 @@ var statusTemplate string
 // print writes a report. It escapes control characters from clients.
 func (o *statusOptions) print(w io.Writer, s *statusapi.Status) error {
 	if o.json {
-		return output.NewEncoder(w).Encode(s)
+		return NewEncoder(w).Encode(s)
 	}
 	total := s.Crawlers.In(o.span)
 	monitored := total.WouldDeny+total.WouldThrottle > 0 ||
 		s.Modes[statusapi.Monitor]+s.Modes[statusapi.Both] > 0
 	var advised []string
 	counts := func(w statusapi.Windows[statusapi.Counts]) statusapi.Counts { return *w.In(o.span) }
-	return output.Layout{Paint: output.PaintFor(w), Narrow: output.IsTerminal(w)}.Execute(w, statusTemplate, template.FuncMap{
+	return Layout{Paint: PaintFor(w), Narrow: IsTerminal(w)}.Execute(w, statusTemplate, template.FuncMap{
 		"span":      func() string { return o.span },
 		"monitored": func() bool { return monitored },
 		"refused": func(enforced, monitored string) string { // what nothing is refused by is not called so
@@ -243,7 +240,7 @@ func lineOf(layer, file string, line int) string {
 	if layer == "file" {
 		file = cmp.Or(file, "robots.txt")
 	}
-	return fmt.Sprintf("%s:%d", output.Visible(cmp.Or(file, "configuration")), line)
+	return fmt.Sprintf("%s:%d", Visible(cmp.Or(file, "configuration")), line)
 }
 
 // verifiedShare returns the share of verified requests among those that could be

@@ -7,8 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/internal/background"
 )
 
@@ -17,8 +16,8 @@ import (
 //go:embed help/*.txt
 var help embed.FS
 
-func newCommand(selection.Module) *cobra.Command {
-	return command.New("notify <url>...", "Sends a test message to URLs of the setting notify", cobra.MinimumNArgs(1),
+func newCommand(cli.Module) *cobra.Command {
+	return cli.NewCommand("notify <url>...", "Sends a test message to URLs of the setting notify", cobra.MinimumNArgs(1),
 		func(cmd *cobra.Command, urls []string) error {
 			failed := 0
 			for i, raw := range urls {

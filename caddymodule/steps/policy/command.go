@@ -6,10 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/words"
@@ -22,17 +19,17 @@ var help embed.FS
 
 // options are the flags of `caddy robots policy`.
 type options struct {
-	config selection.Flags
+	config cli.Selection
 	robots string
 }
 
-func newCommand(m selection.Module) *cobra.Command {
+func newCommand(m cli.Module) *cobra.Command {
 	var o options
-	cmd := command.New("policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->]",
-		"Prints the robots.txt that a site publishes with its policy", command.NoArgs, o.policy)
+	cmd := cli.NewCommand("policy --config <file> [--site <host>] [--handler <number>] [--robots <file|url|->]",
+		"Prints the robots.txt that a site publishes with its policy", cli.NoArgs, o.policy)
 	o.config.Add(cmd, m)
 	cmd.Flags().StringVarP(&o.robots, "robots", "r", "", "the site's own robots.txt: a file, a URL, or - for standard input")
-	command.Require(cmd, "config")
+	cli.Require(cmd, "config")
 	return cmd
 }
 
@@ -40,15 +37,15 @@ func (o *options) policy(cmd *cobra.Command, _ []string) error {
 	if err := o.config.Validate(cmd); err != nil {
 		return err
 	}
-	site, err := o.config.One(" with a policy", func(s *selection.Site) bool { return s.Rules.Edit != nil })
+	site, err := o.config.One(" with a policy", func(s *cli.Site) bool { return s.Rules.Edit != nil })
 	if err != nil {
 		return err
 	}
 	own := judge.Response{Status: http.StatusNotFound}
 	if o.robots == "" {
-		command.Say(cmd.ErrOrStderr(),
+		cli.Say(cmd.ErrOrStderr(),
 			"note: this is the file of a site without a robots.txt of its own. To merge the policy with one, add --robots")
-	} else if own.Body, err = input.Robots(cmd.Context(), o.robots, cmd.InOrStdin()); err != nil {
+	} else if own.Body, err = cli.ReadRobots(cmd.Context(), o.robots, cmd.InOrStdin()); err != nil {
 		return err
 	} else {
 		own.Status = http.StatusOK
@@ -68,8 +65,8 @@ func (o *options) policy(cmd *cobra.Command, _ []string) error {
 		return nil
 	}
 	for _, kept := range m.Kept {
-		command.Say(cmd.ErrOrStderr(), "note: %s: own group in robots.txt kept (line %d of robots.txt)",
-			output.Visible(words.List(kept.Crawlers, 8)), kept.Line)
+		cli.Say(cmd.ErrOrStderr(), "note: %s: own group in robots.txt kept (line %d of robots.txt)",
+			cli.Visible(words.List(kept.Crawlers, 8)), kept.Line)
 	}
 	return nil
 }

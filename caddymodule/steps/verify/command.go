@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/command"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/selection"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -23,7 +21,7 @@ type options struct {
 	agent, resolver string
 	json            bool
 	rules           judge.Settings // only its Registry
-	config          selection.Flags
+	config          cli.Selection
 }
 
 // help has the help of the command.
@@ -31,15 +29,15 @@ type options struct {
 //go:embed help/*.txt
 var help embed.FS
 
-func newCommand(m selection.Module) *cobra.Command {
+func newCommand(m cli.Module) *cobra.Command {
 	var o options
-	cmd := command.New("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
-		"Checks whether addresses belong to the crawler that a User-Agent names", command.Needs(1, "an address"), o.verify)
-	command.AddAgentFlag(cmd, &o.agent, "User-Agent, product token or name of the crawler (required)")
+	cmd := cli.NewCommand("verify --agent <user-agent> [--config <file>] [--resolver <address>] [--json] <address>...",
+		"Checks whether addresses belong to the crawler that a User-Agent names", cli.Needs(1, "an address"), o.verify)
+	cli.AddAgentFlag(cmd, &o.agent, "User-Agent, product token or name of the crawler (required)")
 	f := cmd.Flags()
 	f.StringVar(&o.resolver, "resolver", "", "address of a DNS server to use instead of the system's")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per line")
-	command.AddRegistryFlag(cmd, m.ReadRegistry, &o.rules.Registry, "file of crawlers to add to the built-in registry, like registry")
+	cli.AddRegistryFlag(cmd, m.ReadRegistry, &o.rules.Registry, "file of crawlers to add to the built-in registry, like registry")
 	o.config.Add(cmd, m)
 	return cmd
 }
@@ -79,7 +77,7 @@ func (o *options) verify(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	return command.FindingIf(found)
+	return cli.FindingIf(found)
 }
 
 // crawlers returns the crawlers of the registry that --agent names.
@@ -108,7 +106,7 @@ var template string
 
 func (o *options) print(w io.Writer, e verify.Explanation) error {
 	if o.json {
-		return output.NewEncoder(w).Encode(e)
+		return cli.NewEncoder(w).Encode(e)
 	}
-	return output.Layout{Paint: output.PaintFor(w)}.Execute(w, template, nil, e)
+	return cli.Layout{Paint: cli.PaintFor(w)}.Execute(w, template, nil, e)
 }

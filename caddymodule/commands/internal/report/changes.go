@@ -7,7 +7,7 @@ import (
 	"slices"
 	"text/template"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 )
 
@@ -17,12 +17,12 @@ var changesTemplate string
 // Changes writes the changes between two files as text: for each change the
 // affected crawlers, the lines that make it, and example paths. Unless full is
 // set, it names at most 12 crawlers of a change.
-func Changes(w io.Writer, changes []diff.Change, full bool, paint output.Paint) error {
+func Changes(w io.Writer, changes []diff.Change, full bool, paint cli.Paint) error {
 	limit := maxCrawlers
 	if full {
 		limit = math.MaxInt
 	}
-	return output.Layout{Paint: paint}.Execute(w, changesTemplate, template.FuncMap{
+	return cli.Layout{Paint: paint}.Execute(w, changesTemplate, template.FuncMap{
 		"excerpt": excerpt,
 		"limit":   func() int { return limit },
 		"beyond":  func(list []string) int { return max(0, len(list)-limit) },

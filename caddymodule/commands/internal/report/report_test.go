@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/diff"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -42,7 +42,7 @@ func FuzzReports(f *testing.F) {
 			}
 		}
 		b.Reset()
-		if err := errors.Join(JSON(&b, d), output.WriteLines(&b, changes)); err != nil {
+		if err := errors.Join(JSON(&b, d), cli.WriteLines(&b, changes)); err != nil {
 			t.Fatal(err)
 		}
 		if n := bytes.Count(b.Bytes(), []byte("\n")); n != len(d.Findings)+len(changes) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -19,7 +19,7 @@ var suggestionsTemplate string
 // Suggestions writes the suggestions of an audit as a Caddyfile: a site with a robots
 // block.
 func Suggestions(w io.Writer, r *audit.Report) error {
-	return output.Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
+	return cli.Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
 		"sum": sum,
 		"all": func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
 		"any": func(kind string) bool {
@@ -52,7 +52,7 @@ func directives(list []audit.Suggestion) string {
 	head, presets, statements, others := "policy", "", "", ""
 	for i, s := range list {
 		why := fmt.Sprintf("# %d. Saves %s. Sure: %s, by %s addresses.\n# It %s.\n", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses)),
-			output.Visible(s.Why))
+			cli.Visible(s.Why))
 		first, rest, _ := strings.Cut(s.Text, "\n")
 		switch preset, isPolicy := strings.CutPrefix(first, "policy "); {
 		case !isPolicy:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/output"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
@@ -36,7 +36,7 @@ func (d *Document) Worst() (lint.Severity, bool) {
 const maxColumns = 69
 
 // excerpt returns the begin of a line.
-func excerpt(raw string) string { return output.Clip(raw, maxColumns) }
+func excerpt(raw string) string { return cli.Clip(raw, maxColumns) }
 
 //go:embed findings.txt
 var findingsTemplate string
@@ -44,10 +44,10 @@ var findingsTemplate string
 // Text writes findings as text: each with its line, carets below the text that
 // was found, the reason (once for each code) and the correction, and a summary
 // at the end.
-func Text(w io.Writer, d *Document, paint output.Paint) error {
+func Text(w io.Writer, d *Document, paint cli.Paint) error {
 	lines := slices.Collect(d.File.Lines())
 	explained := map[string]bool{}
-	return output.Layout{Paint: paint}.Execute(w, findingsTemplate, template.FuncMap{
+	return cli.Layout{Paint: paint}.Execute(w, findingsTemplate, template.FuncMap{
 		"excerpt": excerpt,
 		"isOn":    isOn,
 		"marks":   marks,
@@ -76,11 +76,11 @@ func isOn(f lint.Finding, l robots.Line) bool {
 // marks returns carets for the line below that of a finding; "" if they would be too far to
 // the right.
 func marks(f lint.Finding, l robots.Line) string {
-	before := output.Width(l.Raw[:f.Column-1])
+	before := cli.Width(l.Raw[:f.Column-1])
 	if before >= maxColumns {
 		return ""
 	}
-	return strings.Repeat(" ", before) + strings.Repeat("^", max(1, min(output.Width(f.Text), maxColumns-before)))
+	return strings.Repeat(" ", before) + strings.Repeat("^", max(1, min(cli.Width(f.Text), maxColumns-before)))
 }
 
 // severityCount is the number of findings of a severity.
@@ -112,5 +112,5 @@ func JSON(w io.Writer, d *Document) error {
 		File string `json:"file"`
 		lint.Finding
 	}
-	return output.WriteLines(w, words.Map(d.Findings, func(f lint.Finding) finding { return finding{d.Name, f} }))
+	return cli.WriteLines(w, words.Map(d.Findings, func(f lint.Finding) finding { return finding{d.Name, f} }))
 }

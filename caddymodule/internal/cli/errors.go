@@ -1,4 +1,4 @@
-package command
+package cli
 
 import (
 	"errors"
@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli/input"
 	"github.com/caddy-robots/caddy-robots/internal/editdistance"
 )
 
@@ -79,7 +78,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 		if form, ok := valueForms[invalid.GetFlag().Value.Type()]; ok {
 			cause = errors.New("want " + form)
 		}
-		return fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, input.Shown(invalid.GetValue()), cause)
+		return fmt.Errorf("--%s %s: %w", invalid.GetFlag().Name, Shown(invalid.GetValue()), cause)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -118,19 +117,11 @@ func Run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, [
 		if err == nil {
 			return nil
 		}
-		if err = input.Redacted(InWords(err), inputs(cmd, args)...); !errors.Is(err, ErrReported) {
+		if err = Redacted(InWords(err)); !errors.Is(err, ErrReported) {
 			PrintError(cmd, err)
 		}
 		return err
 	}
-}
-
-// inputs returns all strings that may name an input: the arguments and the
-// values of flags.
-func inputs(cmd *cobra.Command, args []string) []string {
-	list := slices.Clone(args)
-	cmd.Flags().Visit(func(f *pflag.Flag) { list = append(list, f.Value.String()) })
-	return list
 }
 
 // ErrReported is the error of a command that has printed its errors.

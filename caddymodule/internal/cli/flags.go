@@ -1,10 +1,7 @@
-package command
+package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -16,31 +13,16 @@ func AddDialectFlag(cmd *cobra.Command, dialect *string) {
 	cmd.Flags().StringVar(dialect, "dialect", "", "how the file is read: rfc9309 (default), 1994 or 1996")
 }
 
-// AddAgentFlag adds --agent, which is required. The crawlers of the registry complete it.
+// AddAgentFlag adds --agent, which is required.
 func AddAgentFlag(cmd *cobra.Command, agent *string, usage string) {
 	cmd.Flags().StringVarP(agent, "agent", "a", "", usage)
 	Require(cmd, "agent")
-	must(cmd.RegisterFlagCompletionFunc("agent", completeCrawlers))
-}
-
-// completeCrawlers completes the User-Agent tokens of the crawlers in the registry.
-func completeCrawlers(_ *cobra.Command, _ []string, begin string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	var list []cobra.Completion
-	for row := range crawler.Builtin().All() {
-		if len(row.UserAgents) > 0 && strings.HasPrefix(strings.ToLower(row.UserAgents[0]), strings.ToLower(begin)) {
-			list = append(list, cobra.CompletionWithDesc(row.UserAgents[0], row.Operator))
-		}
-	}
-	return list, cobra.ShellCompDirectiveNoFileComp
 }
 
 // Require marks a flag of a command as required.
-func Require(cmd *cobra.Command, flag string) { must(cmd.MarkFlagRequired(flag)) }
-
-// must panics if a flag that the code names does not exist.
-func must(err error) {
-	if err != nil {
-		panic(err)
+func Require(cmd *cobra.Command, flag string) {
+	if err := cmd.MarkFlagRequired(flag); err != nil {
+		panic(err) // the command has no such flag
 	}
 }
 
@@ -70,25 +52,8 @@ type ReadRegistry func(path string) (*crawler.Registry, error)
 
 // AddRegistryFlag adds --registry.
 func AddRegistryFlag(cmd *cobra.Command, read ReadRegistry, registry **crawler.Registry, usage string) {
-	cmd.Flags().Var(&registryFlag{read: read, registry: registry}, "registry", usage)
+	cmd.Flags().Func("registry", usage, func(path string) (err error) {
+		*registry, err = read(path)
+		return err
+	})
 }
-
-// registryFlag is the value of a flag that names a registry.
-type registryFlag struct {
-	path     string
-	read     ReadRegistry
-	registry **crawler.Registry
-}
-
-func (f *registryFlag) String() string { return f.path }
-func (f *registryFlag) Type() string   { return "file|url" }
-
-// Set reads the registry.
-func (f *registryFlag) Set(path string) (err error) {
-	f.path = path
-	*f.registry, err = f.read(path)
-	return err
-}
-
-// Interface guard
-var _ pflag.Value = (*registryFlag)(nil)

@@ -1,4 +1,4 @@
-package output
+package cli
 
 import (
 	"unicode"
@@ -13,9 +13,9 @@ import (
 // characters, so that text from a file can't send commands to the terminal.
 func Visible(s string) string { return visible.Text(s) }
 
-// Rune returns the first rune of s as Visible writes it, the rune's length in octets, and
+// runeOf returns the first rune of s as Visible writes it, the rune's length in octets, and
 // the width of the text on a terminal in columns.
-func Rune(s string) (text string, size, columns int) {
+func runeOf(s string) (text string, size, columns int) {
 	text, size, escaped := visible.Rune(s)
 	if escaped {
 		return text, size, len(text)
@@ -35,7 +35,7 @@ func Rune(s string) (text string, size, columns int) {
 func Width(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
-		_, size, columns := Rune(s[i:])
+		_, size, columns := runeOf(s[i:])
 		i += size
 		n += columns
 	}
@@ -50,7 +50,7 @@ func Clip(s string, n int) string {
 	}
 	width := 1
 	for i := 0; i < len(s); {
-		_, size, columns := Rune(s[i:])
+		_, size, columns := runeOf(s[i:])
 		if width += columns; width > n {
 			return s[:i] + "…"
 		}

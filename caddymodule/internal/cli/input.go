@@ -1,4 +1,4 @@
-package input
+package cli
 
 import (
 	"context"
@@ -21,23 +21,23 @@ import (
 // fetchTimeout is the maximum time to fetch a URL.
 const fetchTimeout = 30 * time.Second
 
-// MaxSize is the maximum size of a file, in octets.
-const MaxSize = 16 << 20
+// MaxInput is the maximum size of a file, in octets.
+const MaxInput = 16 << 20
 
-// Robots reads the named robots.txt: a file, an http or https URL, or - for
+// ReadRobots reads the named robots.txt: a file, an http or https URL, or - for
 // standard input. It returns an error for other content, such as a web page, and if
 // there is no such file.
-func Robots(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
-	answer, err := Answer(ctx, name, stdin)
+func ReadRobots(ctx context.Context, name string, stdin io.Reader) ([]byte, error) {
+	answer, err := ReadAnswer(ctx, name, stdin)
 	if err == nil {
 		err = Missing(name, answer)
 	}
 	return answer.Body, err
 }
 
-// Answer is Robots, but a status which means that there is no such file is not an error.
-func Answer(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
-	answer, err := Read(ctx, name, stdin)
+// ReadAnswer is ReadRobots, but a status which means that there is no such file is not an error.
+func ReadAnswer(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
+	answer, err := ReadInput(ctx, name, stdin)
 	if err != nil {
 		return answer, err
 	}
@@ -63,10 +63,10 @@ func Missing(name string, answer judge.Response) error {
 // The first 4 KiB are enough to find them.
 var unreadable = []string{"binary", "utf-16"}
 
-// Read reads a file, the robots.txt of a URL, or standard input, whatever is in it. The status
+// ReadInput reads a file, the robots.txt of a URL, or standard input, whatever is in it. The status
 // of the answer is 200, or one which means that there is no such file (RFC 9309, section
 // 2.3.1.3). 429 does not: it means that the server limits requests.
-func Read(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
+func ReadInput(ctx context.Context, name string, stdin io.Reader) (judge.Response, error) {
 	answer := judge.Response{Status: http.StatusOK}
 	if IsURL(name) {
 		source, err := origins.URL(RobotsAddress(name))
@@ -115,17 +115,17 @@ func RobotsAddress(name string) string {
 	return name
 }
 
-// readAll reads at most MaxSize octets. It returns an error if there are more.
+// readAll reads at most MaxInput octets. It returns an error if there are more.
 func readAll(name string, r io.Reader) ([]byte, error) {
-	body, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	body, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
 	if _, isFile := errors.AsType[*fs.PathError](err); isFile {
 		return nil, err // which has the name
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
-	if len(body) > MaxSize {
-		return nil, fmt.Errorf("%s is larger than %d MiB. Crawlers read only the first %d KiB", name, MaxSize>>20, robots.MaxSize>>10)
+	if len(body) > MaxInput {
+		return nil, fmt.Errorf("%s is larger than %d MiB. Crawlers read only the first %d KiB", name, MaxInput>>20, robots.MaxSize>>10)
 	}
 	return body, nil
 }
