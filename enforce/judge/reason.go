@@ -122,16 +122,6 @@ func (r *register[N, T]) parse(name []byte, to *N) error {
 	return nil
 }
 
-func (r *register[N, T]) all() iter.Seq2[N, *T] {
-	return func(yield func(N, *T) bool) {
-		for i := range r.values {
-			if !yield(N(i), &r.values[i]) {
-				return
-			}
-		}
-	}
-}
-
 var (
 	reasons = register[Reason, ReasonInfo]{name: func(info *ReasonInfo) string { return info.Name }}
 	layers  = register[Layer, LayerInfo]{name: func(info *LayerInfo) string { return info.Name }}
@@ -142,10 +132,15 @@ var (
 func RegisterReason(info ReasonInfo) Reason { return reasons.add(info) }
 
 // Reasons returns all reasons, in the order of their numbers, which are 0, 1, 2 …
-func Reasons() iter.Seq2[Reason, *ReasonInfo] { return reasons.all() }
-
-// NumReasons returns the number of reasons. Each Reason is less than it.
-func NumReasons() int { return len(reasons.values) }
+func Reasons() iter.Seq2[Reason, *ReasonInfo] {
+	return func(yield func(Reason, *ReasonInfo) bool) {
+		for i := range reasons.values {
+			if !yield(Reason(i), &reasons.values[i]) {
+				return
+			}
+		}
+	}
+}
 
 // ReasonNamed returns the reason with a name.
 func ReasonNamed(name string) (r Reason, ok bool) { return reasons.byName(name) }
@@ -241,9 +236,6 @@ type LayerInfo struct {
 
 // RegisterLayer registers a layer.
 func RegisterLayer(info LayerInfo) Layer { return layers.add(info) }
-
-// Layers returns all layers, in the order of their numbers, which are 0, 1, 2 …
-func Layers() iter.Seq2[Layer, *LayerInfo] { return layers.all() }
 
 // Info returns what was registered. The caller must not change it.
 func (l Layer) Info() *LayerInfo { return &layers.values[l] }

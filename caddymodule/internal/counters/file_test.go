@@ -132,10 +132,10 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// A feature can have a reason and a layer of its own.
+// A feature can have a reason and a layer of its own. These are the last ones.
 var (
-	_ = judge.RegisterReason(judge.ReasonInfo{Name: "of a feature", Action: judge.Deny})
-	_ = judge.RegisterLayer(judge.LayerInfo{Name: "of a feature"})
+	lastReason = judge.RegisterReason(judge.ReasonInfo{Name: "of a feature", Action: judge.Deny})
+	lastLayer  = judge.RegisterLayer(judge.LayerInfo{Name: "of a feature"})
 )
 
 // Each reason and layer that is registered can be saved and loaded.
@@ -146,7 +146,7 @@ func TestSaveEveryReasonAndLayer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for layer := range judge.Layers() {
+	for layer := range lastLayer + 1 {
 		for why := range judge.Reasons() {
 			d := decision(gptbot, why)
 			d.Layer, d.Line, d.Rules, d.Group = layer, 1, rules, rules.File().Star()
@@ -163,7 +163,7 @@ func TestSaveEveryReasonAndLayer(t *testing.T) {
 	}
 	all := statusapi.AllSites()
 	want, got := c.View(all, statusapi.SpanDay).Summary.Reasons, restored.View(all, statusapi.SpanDay).Summary.Reasons
-	if len(got) != judge.NumReasons() || !slices.Equal(got, want) {
+	if len(got) != int(lastReason)+1 || !slices.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if n := len(restored.View(all, statusapi.SpanHour).Lines); n == 0 || n != len(c.View(all, statusapi.SpanHour).Lines) {
