@@ -127,7 +127,7 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"crawlers": [{"name": "X1Thing", "purposes": ["ai-trainig"]}]}`, "did you mean ai-training"},
 		{`{"crawlers": [{"name": "X1Thing", "star": "maybe"}]}`, "yes or no"},
 		{`{"registry": "/no/such/file"}`, "no such file"},
-		{`{"off": ["mode"]}`, `"mode" is not one of answers`},
+		{`{"off": ["modes"]}`, `there is no setting "modes": did you mean mode?`},
 		{`{"off": ["paths"], "paths": {}}`, "paths is off, and is also given"},
 		{`{"answers": [{"verdict": "disallowed", "status": 403, "abort": true}]}`, "want one of a status, redir URL and abort"},
 		{`{"answers": [{"verdict": "disallowed", "text": "x", "abort": true}]}`, "a text needs a status"},

@@ -12,15 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
-// switchable are the settings that a site can switch off, by their JSON names.
-// Each other setting has a value that switches it off.
-var switchable = strings.Fields("answers exempt hosts paths registry x_robots_tag")
-
-// switchableNames returns the names of what a site can switch off, steps too.
-func switchableNames() []string {
-	return slices.Sorted(slices.Values(slices.Concat(switchable, step.Names(false))))
-}
-
 // Complete adds the defaults to the settings of a site, and checks the result.
 func (s *Settings) Complete(defaults *Settings) error {
 	own, err := s.Answers, s.checkOff()
@@ -74,8 +65,8 @@ var names = sync.OnceValue(func() (list []string) {
 // Call it before AddDefaults.
 func (s *Settings) checkOff() error {
 	for _, name := range s.Off {
-		if known := switchableNames(); !slices.Contains(known, name) {
-			return fmt.Errorf("off: %q is not one of %s", name, strings.Join(known, ", "))
+		if known := slices.Concat(names(), step.Names(false)); !slices.Contains(known, name) {
+			return fmt.Errorf("off: there is no setting %q%s", name, lines.Suggestion(name, slices.Values(known)))
 		}
 		if s.has(name) {
 			return fmt.Errorf("%s is off, and is also given", name)

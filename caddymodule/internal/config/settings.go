@@ -205,10 +205,9 @@ type Settings struct {
 	//	signals on
 	Signals *bool `json:"signals,omitempty"`
 
-	// What a handler does not use of the app's `defaults`, by names: `answers`, `exempt`,
-	// `hosts`, `paths`, `registry`, `x_robots_tag` and
-	// the names of steps. In `defaults`, the names of steps that are on by default and are off
-	// for all sites. Default: none.
+	// What a handler does not use of the app's `defaults`, by the names of settings and steps.
+	// In `defaults`, the names of steps that are on by default and are off for all sites.
+	// Default: none.
 	Off []string `json:"off,omitempty"`
 
 	// The places of options in the configuration file, such as
