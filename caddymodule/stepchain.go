@@ -66,9 +66,10 @@ const strangerVar = "caddy_robots.stranger"
 // modules that they are for. With that of the app, none of its modules becomes the origin of
 // the app's events.
 func (h *Handler) provisionSteps(ctx caddy.Context) error {
-	s := &h.steps
+	s, site := &h.steps, h.site(ctx)
 	for name := range h.KnownSteps() {
-		one, err := h.app.loadStep(name, h.Settings.Steps[name], h.site(ctx, name))
+		site.File, site.Line = h.Places.Of(name)
+		one, err := h.app.loadStep(name, h.Settings.Steps[name], site)
 		if err != nil {
 			return err
 		}
@@ -94,7 +95,9 @@ func (a *App) provisionSteps() error {
 		if a.Steps[name] == nil {
 			continue
 		}
-		if _, err := a.loadStep(name, a.Steps[name], a.site(a.Places(), name)); err != nil {
+		site := a.site()
+		site.File, site.Line = a.Places().Of(name)
+		if _, err := a.loadStep(name, a.Steps[name], site); err != nil {
 			return err
 		}
 	}
@@ -103,6 +106,9 @@ func (a *App) provisionSteps() error {
 
 // loadStep loads a step and sets it up.
 func (a *App) loadStep(name string, settings json.RawMessage, site step.Site) (step.Step, error) {
+	if string(settings) == "{}" {
+		settings = nil // nothing to decode, three times a site
+	}
 	module, err := a.ctx.LoadModuleByID(step.Namespace+"."+name, settings)
 	if err != nil {
 		return nil, config.InOption(name, err)
@@ -117,16 +123,14 @@ func (a *App) loadStep(name string, settings json.RawMessage, site step.Site) (s
 	return s, nil
 }
 
-// site returns the process as its step with a name sees it.
-func (a *App) site(places config.Places, name string) step.Site {
-	s := step.Site{Storage: func() certmagic.Storage { return a.storage(a.ctx) }, Budgets: a.memory, Log: a.log}
-	s.File, s.Line = places.Of(name)
-	return s
+// site returns the process as its steps see it, without the place of their line.
+func (a *App) site() step.Site {
+	return step.Site{Storage: func() certmagic.Storage { return a.storage(a.ctx) }, Budgets: a.memory, Log: a.log}
 }
 
-// site returns the handler as its step with a name sees it.
-func (h *Handler) site(ctx caddy.Context, name string) step.Site {
-	s := h.app.site(h.Places, name)
+// site returns the handler as its steps see it, without the place of their line.
+func (h *Handler) site(ctx caddy.Context) step.Site {
+	s := h.app.site()
 	s.Server, _ = ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	s.ExemptPaths, s.Redirects, s.Page = h.EffectiveExemptPaths(), make(map[string]string), h.page
 	for _, a := range h.Answers {

@@ -20,8 +20,7 @@ const (
 	surely
 )
 
-// reach says whether a GET request takes the route. Without a request nothing is known
-// about it.
+// reach says whether a GET request takes the route.
 func (r *Route) reach(request *http.Request) reach {
 	result := surely
 	for ; r != nil; r = r.Around {
@@ -38,7 +37,8 @@ func (r *Route) reach(request *http.Request) reach {
 	return result
 }
 
-// passes says whether a request passes the matchers of the route.
+// passes says whether a request passes the matchers of the route. Without a request nothing is
+// known about it.
 func (r *Route) passes(request *http.Request) reach {
 	if sets := r.Sets(); len(sets) > 0 {
 		return r.anySet(sets, request)
@@ -151,7 +151,14 @@ func first(list caddyhttp.RouteList, r *http.Request, is func(caddyhttp.Middlewa
 
 // IsReached reports whether requests may reach a handler in the route: no handler before
 // it answers all of them.
-func (r *Route) IsReached(h *Handler) bool { return !h.isBehind && r.reach(nil) != never }
+func (r *Route) IsReached(h *Handler) bool {
+	for ; r != nil && !h.isBehind; r = r.Around {
+		if r.isBehind || r.passes(nil) == never {
+			return false
+		}
+	}
+	return !h.isBehind
+}
 
 // HasOnly reports whether requests take the route by matchers with some names alone, such
 // as path.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/caddyserver/caddy/v2"
@@ -18,7 +19,17 @@ type Handler struct {
 	Live caddyhttp.MiddlewareHandler // of a running server, else nil
 	JSON json.RawMessage             // of a configuration that is not provisioned, else nil
 
-	isBehind bool // a handler before it in the route answers all requests
+	settings *settings // those in JSON
+	isBehind bool      // a handler before it in the route answers all requests
+}
+
+// settings are what a walk reads of the JSON of handlers, at once: each one in it is read again
+// as often as subroutes are around it.
+type settings struct {
+	Handler        string
+	Routes         caddyhttp.RouteList // of subroute
+	PassThru       bool                `json:"pass_thru"`       // of file_server
+	HandleResponse json.RawMessage     `json:"handle_response"` // of reverse_proxy
 }
 
 // Walk goes through routes and the subroutes in them, in the order in which requests
@@ -41,16 +52,21 @@ type walker struct {
 // rewritten that a handler before them may have changed the request. list returns whether they
 // answer all requests that reach them, and whether they may change a request that they pass on.
 func (w *walker) list(around *Route, list caddyhttp.RouteList, behind, rewritten bool) (ends, rewrites bool) {
-	var before []*Route
+	var before, taken []*Route // taken are those of groups that no request passes
 	for i := range list {
-		r := &Route{Around: around, route: &list[i], before: before, isBehind: behind}
+		r := &Route{Around: around, route: &list[i], before: before}
+		r.isBehind = behind || ends || slices.ContainsFunc(taken, r.isAlternativeTo)
 		r.rewritten = rewritten || slices.ContainsFunc(before, func(b *Route) bool { return b.rewrites && !b.isAlternativeTo(r) })
 		w.emit(r, nil)
 		inside := w.handlers(r)
 		r.ends = r.ends || list[i].Terminal
 		r.rewrites = inside && !r.ends
 		before = append(before, r)
-		ends, rewrites = ends || r.ends && len(r.Sets()) == 0, rewrites || r.rewrites
+		isForAll := r.passes(nil) == surely
+		if isForAll && r.route.Group != "" {
+			taken = append(taken, r)
+		}
+		ends, rewrites = ends || r.ends && isForAll, rewrites || r.rewrites
 		if w.stopped {
 			break
 		}
@@ -81,48 +97,54 @@ func (w *walker) handlers(r *Route) (rewrites bool) {
 }
 
 // handlersOf returns the handlers of a route: those that are provisioned, or all others.
-func handlersOf(route *caddyhttp.Route) (list []Handler) {
+func handlersOf(route *caddyhttp.Route) []Handler {
+	list := make([]Handler, 0, max(len(route.Handlers), len(route.HandlersRaw)))
 	for _, live := range route.Handlers {
 		list = append(list, Handler{Name: caddy.GetModuleName(live), Live: live})
 	}
-	if list != nil {
+	if len(list) > 0 {
 		return list
 	}
 	for _, text := range route.HandlersRaw {
-		var module struct{ Handler string }
-		_ = json.Unmarshal(text, &module)
-		list = append(list, Handler{Name: module.Handler, JSON: text})
+		s := new(settings)
+		_ = json.Unmarshal(text, s) // what is wrong in it is an error of its own
+		list = append(list, Handler{Name: s.Handler, JSON: text, settings: s})
 	}
 	return list
 }
 
 // routes returns the routes of a subroute.
 func (h *Handler) routes() caddyhttp.RouteList {
-	sub, isLive := h.Live.(*caddyhttp.Subroute)
-	if !isLive {
-		sub = new(caddyhttp.Subroute)
-		if h.Name != "subroute" || json.Unmarshal(h.JSON, sub) != nil {
-			return nil
-		}
+	if sub, ok := h.Live.(*caddyhttp.Subroute); ok {
+		return sub.Routes
 	}
-	return sub.Routes
+	if h.Name == "subroute" && h.settings != nil {
+		return h.settings.Routes
+	}
+	return nil
 }
 
 // answers reports whether the handler answers every request, and passes none on.
 func (h *Handler) answers() bool {
-	var settings struct {
-		PassThru       bool            `json:"pass_thru"`
-		HandleResponse json.RawMessage `json:"handle_response"`
-	}
 	switch h.Name {
 	case "static_response", "error":
 		return true
 	case "file_server":
-		return h.Decode(&settings) == nil && !settings.PassThru
+		return !h.isSet("PassThru")
 	case "reverse_proxy": // the routes of handle_response, as of forward_auth, pass requests on
-		return h.Decode(&settings) == nil && settings.HandleResponse == nil
+		return !h.isSet("HandleResponse")
 	}
 	return false
+}
+
+// isSet reports whether a field is set, which a live handler and settings call the same.
+func (h *Handler) isSet(field string) bool {
+	of := reflect.ValueOf(h.settings)
+	if h.Live != nil {
+		of = reflect.ValueOf(h.Live)
+	}
+	value := of.Elem().FieldByName(field)
+	return value.IsValid() && !value.IsZero()
 }
 
 // Decode converts the handler, or its settings, to another type.
