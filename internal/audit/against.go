@@ -13,7 +13,7 @@ import (
 // two robots.txt files under the same settings, as if these enforced them.
 type Against struct {
 	// Sources are the robots.txt files of Site.Was, in the form of Report.Sources.
-	Sources []*Source `json:"sources"`
+	Sources []*Source `json:"-"`
 	// Changed is the number of requests that would get another action.
 	Changed int64 `json:"changed"`
 	// MoreRefused is the number of requests that are refused now and passed before,
@@ -33,7 +33,7 @@ type Against struct {
 	Bad bool `json:"bad"`
 	// Differences are the rows with another action than before, with Row.Was: first those that
 	// passed before, and within that by Requests, most first. At most 500.
-	Differences []*Row `json:"differences"`
+	Differences []*Row `json:"-"`
 }
 
 // maxDifferences is the largest number of differences that are shown.
@@ -52,7 +52,7 @@ func (a *auditor) setWas(row *Row, v *Judged) {
 		row.Crawler, row.Class = strings.Clone(was.Crawler), was.Class
 	}
 	row.Action, was.Action = row.action.String(), row.was.action.String() // as if they were enforced
-	example := v.shown(a.mask, a.mask, nil)
+	example := v.shown(a.mask, nil)
 	row.Was, row.Example = &was.Verdict, &example
 }
 

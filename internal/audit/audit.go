@@ -232,7 +232,7 @@ func (a *auditor) settle(v *Judged) {
 	} else {
 		if t := v.crawler.kept(); v.now().source != nil && v.now().Action != judge.Pass && len(t.Refused) < maxRefused {
 			d := verdict.Of(&v.now().Decision)
-			t.Refused = append(t.Refused, v.shown(a.mask, a.mask, &d))
+			t.Refused = append(t.Refused, v.shown(a.mask, &d))
 		}
 	}
 	key := v.rowKey()

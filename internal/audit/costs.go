@@ -19,7 +19,7 @@ type Costs struct {
 	// Patterns are path patterns with what the requests of robots for them cost, and
 	// those of Lone, the most expensive first: by seconds if the log has durations, else
 	// by requests or octets. Each request is in one of them, at most 100.
-	Patterns []cost.Row `json:"patterns"`
+	Patterns []cost.Row `json:"-"`
 }
 
 // leastShare is the share of the costs of robots from which on a pattern has its own

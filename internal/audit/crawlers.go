@@ -22,48 +22,46 @@ import (
 type Crawler struct {
 	// Name is the name in the registry, or the product token as the crawler sent it.
 	// It is "" for requests without a User-Agent.
-	Name string `json:"name"`
+	Name string
 	// Class is the String of a crawler.Class: crawler, named, self-declared,
 	// user-triggered, scraper, webhook, program or library.
-	Class    string   `json:"class"`
-	Purposes []string `json:"purposes"` // the main one first
-	Operator string   `json:"operator"` // "" if not known
-	Known    bool     `json:"known"`    // it is in the registry
+	Class    string
+	Purposes []string // the main one first
+	Known    bool     // it is in the registry
 	// Rest is true for the row with all crawlers of the Class that have no row of
 	// their own.
-	Rest bool `json:"rest,omitempty"`
+	Rest bool
 
 	cost.Sum // of its requests
 	// Addresses is the number of different client addresses.
-	Addresses int64 `json:"addresses"`
+	Addresses int64
 	// Denied is the number of requests that would have got 403 or 404. Throttled is
 	// the number of those that would have got 429.
-	Denied    int64 `json:"denied"`
-	Throttled int64 `json:"throttled"`
+	Denied    int64
+	Throttled int64
 	// VerifiedRefused is the number of these from the crawler's own addresses, and
 	// ClaimsRefused from clients that only claim to be a crawler of the registry.
 	// Impostors are in neither, nor what the pace of a group refused that names the
 	// crawler.
-	VerifiedRefused int64 `json:"verified_refused"`
-	ClaimsRefused   int64 `json:"claims_refused"`
+	VerifiedRefused int64
+	ClaimsRefused   int64
 	// Verified is the number of requests from the crawler's own addresses, Impostor
 	// from other addresses, and Unverified from addresses that could not be checked.
 	// All are 0 if crawlers were not verified, or if the crawler's operator documents
 	// no method.
-	Verified   int64 `json:"verified"`
-	Impostor   int64 `json:"impostor"`
-	Unverified int64 `json:"unverified"`
+	Verified   int64
+	Impostor   int64
+	Unverified int64
 
-	Period Period `json:"period"` // from its first to its last request
 	// WorstHalfHour is the largest number of its requests in half an hour.
-	WorstHalfHour int64 `json:"worst_half_hour"`
+	WorstHalfHour int64
 	// RobotsTxtReads is the number of requests for /robots.txt, Reads the period from the
 	// first to the last of them, and Answers counts them by the status of the response.
-	RobotsTxtReads int64   `json:"robots_txt_reads"`
-	Reads          Period  `json:"reads"`
-	Answers        []Count `json:"answers"`
+	RobotsTxtReads int64
+	Reads          Period
+	Answers        []Count
 	// Refused has the first requests that would have been refused, at most 5.
-	Refused []Request `json:"refused"`
+	Refused []Request
 
 	class       crawler.Class
 	row         *crawler.Crawler // nil for one that no registry has
@@ -100,7 +98,7 @@ func newCrawler(name string, class crawler.Class, row *crawler.Crawler) *Crawler
 	t := &Crawler{Name: name, Class: class.String(), Known: row != nil, Purposes: []string{}, Refused: []Request{}, class: class, row: row,
 		answers: make(counter)}
 	if row != nil {
-		t.Purposes, t.Operator = words.Strings(row.Purposes), row.Operator
+		t.Purposes = words.Strings(row.Purposes)
 	}
 	return t
 }
@@ -145,7 +143,6 @@ func (c *crawlers) moveToRest(keep int) {
 			rest.answers[name] += n
 		}
 		rest.Reads.merge(t.Reads)
-		rest.Period.merge(t.Period)
 		rest.addresses.merge(&t.addresses)
 		if t.worst.requests > rest.worst.requests {
 			rest.worst = t.worst
@@ -171,7 +168,6 @@ func (c *crawlers) count(v *Judged) *Crawler {
 	t.Add(v.Sum)
 	t.addresses.Add(xxhash.Sum64String(e.Client))
 	if e.Timed {
-		t.Period.add(v.Time)
 		t.countHalfHour(e.At / int64(30*time.Minute))
 	}
 	if judge.IsRobotsTxt(e.Target) {

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unique"
 
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
 	"github.com/caddy-robots/caddy-robots/internal/verdict"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -21,9 +18,9 @@ type Decided struct {
 	Decided     int64  `json:"decided"`      // requests of which the log has a decision
 	Refused     int64  `json:"refused"`      // with 403, 404, 429 or 503 by the robots handler
 	WouldRefuse int64  `json:"would_refuse"` // that mode monitor let pass
-	Decisions   []*Row `json:"decisions"`    // that refused requests, or would have, most requests first
+	Decisions   []*Row `json:"-"`            // that refused requests, or would have, most requests first
 	// Shown has the latest refused requests, at most 20.
-	Shown []Request `json:"shown"`
+	Shown []Request `json:"-"`
 }
 
 // maxShown is the largest number of Decided.Shown.
@@ -53,7 +50,7 @@ func (a *auditor) countDecided(v *Judged) {
 	key := *v.logged
 	key.GraceEnds = "" // it does not tell decisions apart
 	a.rows.count(rowKey{host: v.host, logged: unique.Make(key)}, a.rest, v).Last = v.stamp()
-	d.Shown = append(d.Shown, v.shown(a.mask, a.mask, v.logged))
+	d.Shown = append(d.Shown, v.shown(a.mask, v.logged))
 	if len(d.Shown) >= 2*maxShown {
 		d.Shown = slices.Delete(d.Shown, 0, maxShown)
 	}
@@ -82,8 +79,8 @@ func (a *auditor) decidedSummary(r *Report) string {
 }
 
 // decisionTable returns the decisions that refused requests.
-func (d *Decided) decisionTable(most int) *listing {
-	t := newListing(most, "By whom and which line", ">requests", "action", "crawler", "class", "host", "reason", "line", "version", "first", "last")
+func (d *Decided) decisionTable() *Table {
+	t := newTable("decisions", "By whom and which line", ">requests", "action", "crawler", "class", "host", "reason", "line", "version", "first", "last")
 	for _, row := range d.Decisions {
 		t.add(row.Requests, row.Action, named(row.Crawler), row.Class, row.Host, row.Reason, row.Place(), row.Version, row.First, row.Last)
 	}
@@ -91,8 +88,8 @@ func (d *Decided) decisionTable(most int) *listing {
 }
 
 // shownTable returns requests with the decisions on them.
-func (r *Report) shownTable(most int) *listing {
-	t := newListing(most, "Requests", "time", "client", "request", ">status", "action", "crawler", "reason", "line", "version", "log")
+func (r *Report) shownTable() *Table {
+	t := newTable("requests", "Requests", "time", "client", "request", ">status", "action", "crawler", "reason", "line", "version", "log")
 	for i := range r.Shown {
 		q := &r.Shown[i]
 		d := q.Robots
@@ -100,7 +97,7 @@ func (r *Report) shownTable(most int) *listing {
 		if i := slices.IndexFunc(r.Sources, func(s *Source) bool { return s.Tag == version }); i >= 0 && version != "" {
 			version += " (" + r.Sources[i].Name + ")"
 		}
-		t.add(q.Time, q.Client, q.Method+" "+q.Host+q.Target, strconv.Itoa(q.Status), d.Action, d.Crawler, d.Reason, d.Place(), version, q.place())
+		t.add(q.Time, q.Client, q.Method+" "+q.Host+q.Target, int64(q.Status), d.Action, d.Crawler, d.Reason, d.Place(), version, q.place())
 	}
 	return t
 }
@@ -108,11 +105,7 @@ func (r *Report) shownTable(most int) *listing {
 // Forbidden calls show for each request of a crawler that a rule of robots.txt or of the
 // policy forbade, whether it was refused or not, in the order of the logs. The decision is
 // that of Caddy's log, or else that of the sites' robots.txt. The name is compared without
-// case.
-//
-// The whole address is shown of crawlers alone: those of software that anyone runs, and of
-// what fetches for people, are masked unless o.Full is set. The first error of show ends
-// the reading, and is returned.
+// case. The first error of show ends the reading, and is returned.
 func Forbidden(ctx context.Context, o Options, name string, show func(*Request) error) error {
 	a, err := newAuditor(ctx, o)
 	if err != nil {
@@ -132,7 +125,7 @@ func Forbidden(ctx context.Context, o Options, name string, show func(*Request) 
 		if v.logged == nil || !strings.EqualFold(v.logged.Crawler, name) || v.logged.Reason != judge.Disallowed.String() {
 			return
 		}
-		r := v.shown(mask.Masker{Full: o.Full || !ofPeople(&v.now().Agent)}, a.mask, v.logged)
+		r := v.shown(a.mask, v.logged)
 		if err := show(&r); err != nil {
 			stop(err)
 		}
@@ -144,16 +137,4 @@ func Forbidden(ctx context.Context, o Options, name string, show func(*Request) 
 		return errNoRules
 	}
 	return err
-}
-
-// peoples are purposes of crawlers whose addresses are those of people.
-var peoples = []crawler.Purpose{crawler.Preview, crawler.Feed, crawler.UserRequest, crawler.AIUser, crawler.AIAgent}
-
-// ofPeople reports whether the addresses of a client may be those of people.
-func ofPeople(a *crawler.Agent) bool {
-	crawls := slices.Contains([]crawler.Class{crawler.Registered, crawler.SelfDeclared, crawler.Scraper}, a.SentClass())
-	fetches := a.Crawler != nil && slices.ContainsFunc(a.Crawler.Purposes, func(p crawler.Purpose) bool {
-		return slices.Contains(peoples, p)
-	})
-	return !crawls || fetches || a.RunByAnyone()
 }

@@ -19,14 +19,14 @@ import (
 
 // Host counts the requests for one host.
 type Host struct {
-	Name     string `json:"name"`           // "other" if Rest is set
-	Rest     bool   `json:"rest,omitempty"` // the row has all hosts without a row of their own
-	Requests int64  `json:"requests"`
-	Robots   int64  `json:"robots"`       // requests of robots
-	Octets   int64  `json:"robots_bytes"` // of the responses to these
-	Refused  int64  `json:"refused"`      // requests that would have been refused
+	Name     string // "other" if Rest is set
+	Rest     bool   // the row has all hosts without a row of their own
+	Requests int64
+	Robots   int64 // requests of robots
+	Octets   int64 // of the responses to these
+	Refused  int64 // requests that would have been refused
 	// Known is true if a robots.txt was known for it.
-	Known bool `json:"known"`
+	Known bool
 
 	origin judge.Origin
 	hash   uint64 // of its name

@@ -14,13 +14,13 @@ import (
 
 // Input describes a file that was read.
 type Input struct {
-	Name        string `json:"name"`
-	Format      string `json:"format"`      // as logformat.Format.Name
-	Compression string `json:"compression"` // gzip, zstd or ""
-	Lines       int64  `json:"lines"`
-	Requests    int64  `json:"requests"`
-	Unreadable  int64  `json:"unreadable"`
-	Period      Period `json:"period"`
+	Name        string
+	Format      string // as logformat.Format.Name
+	Compression string // gzip, zstd or ""
+	Lines       int64
+	Requests    int64
+	Unreadable  int64
+	Period      Period
 
 	fields   int64 // requests for which the log has a User-Agent, even an empty one
 	nonEmpty int64 // requests with a User-Agent that is not empty
@@ -30,10 +30,10 @@ type Input struct {
 
 // UnreadableExample is a line that could not be read as a request.
 type UnreadableExample struct {
-	Input  string `json:"input"` // name of the file
-	LineNo int64  `json:"line"`  // line in that file, from 1
-	Reason string `json:"reason"`
-	Text   string `json:"text,omitempty"` // the beginning of the line, with Options.Full
+	Input  string // name of the file
+	LineNo int64  // line in that file, from 1
+	Reason string
+	Text   string // the beginning of the line, with Options.Full
 }
 
 // inputs counts the lines of the logs.

@@ -145,15 +145,15 @@ func (v *Judged) stamp() string {
 }
 
 // shown returns the request for a report, with a decision, which may be nil.
-func (v *Judged) shown(client, target mask.Masker, d *verdict.Decision) Request {
+func (v *Judged) shown(m mask.Masker, d *verdict.Decision) Request {
 	r := Request{
-		Time: v.stamp(), Host: v.Host, Client: client.Client(mask.Shortened(v.Client)), Method: mask.Shortened(v.Method),
-		Target: target.Target(v.Target), Agent: mask.Shortened(v.Entry.UserAgent()), Status: v.Entry.Status, Log: v.log, Line: v.number, Robots: d,
+		Time: v.stamp(), Host: v.Host, Client: m.Client(mask.Shortened(v.Client)), Method: mask.Shortened(v.Method),
+		Target: m.Target(v.Target), Agent: mask.Shortened(v.Entry.UserAgent()), Status: v.Entry.Status, Log: v.log, Line: v.number, Robots: d,
 	}
-	if client.Full && (v.Entry.Remote == "" || v.Entry.Remote == v.Entry.Client) { // else it is the port of a proxy
+	if m.Full && (v.Entry.Remote == "" || v.Entry.Remote == v.Entry.Client) { // else it is the port of a proxy
 		r.Port = mask.Shortened(v.Entry.Port)
 	}
-	if v.secret && !target.Full {
+	if v.secret && !m.Full {
 		r.Target = mask.Hidden
 	}
 	return r

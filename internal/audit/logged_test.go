@@ -185,8 +185,8 @@ func TestDecisionsAreBounded(t *testing.T) {
 	}
 }
 
-// The requests that a rule forbade are shown, of one crawler alone, with its whole address
-// and without the values of queries; addresses of software that anyone runs are masked.
+// The requests that a rule forbade are shown, of one crawler alone. Addresses and the values of
+// queries are masked unless that is not wanted.
 func TestForbidden(t *testing.T) {
 	t.Parallel()
 	other, wget := denied(3*time.Second, "192.0.2.9", "v1"), denied(4*time.Second, "192.0.2.10", "v1")
@@ -213,7 +213,7 @@ func TestForbidden(t *testing.T) {
 		set  func(*Options)
 		want []string
 	}{
-		{"gptbot", func(*Options) {}, []string{"192.0.2.1 /private/x?q=… deny", "192.0.2.2 /private/x?q=… would_deny"}},
+		{"gptbot", func(*Options) {}, []string{"192.0.2.0/24 /private/x?q=… deny", "192.0.2.0/24 /private/x?q=… would_deny"}},
 		{"GPTBot", func(q *Options) { q.Full = true }, []string{"192.0.2.1 /private/x?q=secret deny", "192.0.2.2 /private/x?q=secret would_deny"}},
 		{"wget", func(*Options) {}, []string{"192.0.2.0/24 /private/x?q=… deny"}},
 		{"Bingbot", func(*Options) {}, nil},

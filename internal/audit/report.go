@@ -49,29 +49,33 @@ type Report struct {
 
 	// WouldHave says what enforcing robots.txt would have done with the requests.
 	WouldHave WouldHave `json:"would_have"`
+	// Costs says what the requests cost, and which paths robots fetched for that.
+	Costs Costs `json:"costs"`
+	// Tables has what is said of each crawler, path, robots.txt, host and log: what the fields
+	// below without a name in JSON have.
+	Tables []*Table `json:"sections"`
+
 	// Crawlers is ordered by Requests, most first. Of the crawlers that are not in
 	// the registry, only the most frequent ones have their own rows. For each class,
 	// one row with Rest set has the others.
-	Crawlers []*Crawler `json:"crawlers"`
-	// Costs says what the requests cost, and which paths robots fetched for that.
-	Costs Costs `json:"costs"`
+	Crawlers []*Crawler `json:"-"`
 	// Sources are the robots.txt files that requests were judged by, ordered by site
 	// and time. It is empty if no robots.txt is known.
-	Sources []*Source `json:"sources"`
+	Sources []*Source `json:"-"`
 	// Hosts is ordered by Requests, most first. It is empty if the log has no hosts.
-	Hosts []*Host `json:"hosts"`
-
+	Hosts []*Host `json:"-"`
 	// Inputs are the files that were read, in the order of their first requests.
-	Inputs []Input `json:"inputs"`
+	Inputs []Input `json:"-"`
 	// UnreadableExamples are the first unreadable lines, at most 10.
-	UnreadableExamples []UnreadableExample `json:"unreadable_examples"`
+	UnreadableExamples []UnreadableExample `json:"-"`
 	// UnreadableReasons counts the unreadable lines by reason, most first.
-	UnreadableReasons []Count `json:"unreadable_reasons"`
+	UnreadableReasons []Count `json:"-"`
+
 	// Warnings say which figures are not reliable, and why.
 	Warnings []Warning `json:"warnings"`
 
 	// Strangers has the pages that lone addresses with browsers' User-Agents requested.
-	Strangers Strangers `json:"strangers"`
+	Strangers Strangers `json:"-"`
 
 	// Suggestions are changes that would have saved costs, the best first, at most 10.
 	// Suggested says more about all of them. Both are empty, or nil, unless package
@@ -116,9 +120,6 @@ type WouldHave struct {
 	// addresses.
 	Search         int64 `json:"search"`
 	SearchVerified int64 `json:"search_verified"`
-	// Reasons counts Refused by reason, most first. A name is the String of an
-	// enforce.Reason.
-	Reasons []Count `json:"reasons"`
 }
 
 // Count is the number of requests for one name.
@@ -197,7 +198,7 @@ func (a *auditor) report() (*Report, error) {
 	r := &a.result
 	r.Sources, r.Suggestions, r.Masked = []*Source{}, []Suggestion{}, !a.options.Full
 	r.Strangers.Paths, r.Strangers.Asked = []StrangerPath{}, []Asked{}
-	r.Costs.Patterns, r.WouldHave.Reasons = []cost.Row{}, []Count{}
+	r.Costs.Patterns = []cost.Row{}
 	r.Verified = slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
 	a.inputs.report(r)
 	r.Robots = r.Costs.Robots.Requests
@@ -231,7 +232,7 @@ func (a *auditor) report() (*Report, error) {
 		r.Against = a.compare()
 	}
 	r.Warnings = a.warnings(r)
-	r.Summary, r.Findings = a.summary(r), a.findings(r)
+	r.Summary, r.Findings, r.Tables = a.summary(r), a.findings(r), r.tables()
 	return r, nil
 }
 

@@ -18,13 +18,13 @@ import (
 type Row struct {
 	rowKey
 	cost.Sum
-	First string `json:"first"` // its time, in UTC with milliseconds; "" if the log has none
-	Last  string `json:"last"`
-	Host  string `json:"host"`
+	First string // its time, in UTC with milliseconds; "" if the log has none
+	Last  string
+	Host  string
 	verdict.Decision
 	// Was is the verdict by Site.Was, and Example the first request, if the row was compared.
-	Was     *verdict.Verdict `json:"was,omitempty"`
-	Example *Request         `json:"example,omitempty"`
+	Was     *verdict.Verdict
+	Example *Request
 }
 
 // rowKey tells rows apart: those of decisions that Caddy's log has by host and logged alone.
@@ -116,7 +116,6 @@ func (a *auditor) rest(key rowKey) rowKey {
 
 // sum adds the rows to the verdicts on crawlers, hosts and all requests.
 func (r rows) sum(to *WouldHave) {
-	reasons := make(counter)
 	for _, row := range r {
 		if row.client == nil {
 			continue
@@ -143,9 +142,8 @@ func (r rows) sum(to *WouldHave) {
 		addIf(&to.Search, row.isOfSearch(), row.Requests)
 		addIf(&to.SearchVerified, row.isOfSearch() && row.claim == claim.Verified, row.Requests)
 		addIf(&to.Browsers, row.browser, row.Requests)
-		reasons[row.Reason] += row.Requests
 	}
-	to.Refused, to.Reasons = to.Denied+to.Throttled, reasons.top(maxNames)
+	to.Refused = to.Denied + to.Throttled
 }
 
 // sorted returns the rows, most requests first.

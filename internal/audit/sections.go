@@ -15,98 +15,125 @@ import (
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
-// linesPerRow is how many times as many lines a robots.txt has in Sections as other tables
-// have rows.
-const linesPerRow = 5
+// sourceTable is the name of the table of a robots.txt. In Sections, it has linesPerRow times as many
+// lines as other tables have rows.
+const (
+	sourceTable = "robots_txt"
+	linesPerRow = 5
+)
 
-// listing is a section with at most so many rows.
-type listing struct {
-	section.Section
-	shown []bool // the columns; others are left out
-	most  int
-	left  int // rows that are left out
+// Table is a section with its values as programs need them.
+type Table struct {
+	Name    string           `json:"name"` // does not change, unlike Title
+	Title   string           `json:"title"`
+	Columns []section.Column `json:"columns"`
+	// Rows have a value for each column: a text, a number, octets and seconds without a unit, a time
+	// in RFC 3339, or null for what is not known.
+	Rows [][]any `json:"rows"`
+	Note string  `json:"note"` // below the table; "" for none
 }
 
-// newListing returns a listing without rows. > before a head is for numbers, and "" in place of
-// one leaves out the column.
-func newListing(most int, title string, heads ...string) *listing {
-	t := &listing{most: most}
-	t.Title = title
+// octetsOf and secondsOf are values that have units in text.
+type (
+	octetsOf  int64
+	secondsOf float64
+)
+
+// newTable returns a table without rows. > before a head is for numbers.
+func newTable(name, title string, heads ...string) *Table {
+	t := &Table{Name: name, Title: title, Rows: [][]any{}}
 	for _, head := range heads {
 		name, isNumber := strings.CutPrefix(head, ">")
-		t.shown = append(t.shown, head != "")
-		if head != "" {
-			t.Columns = append(t.Columns, section.Column{Name: name, Number: isNumber})
-		}
+		t.Columns = append(t.Columns, section.Column{Name: name, Number: isNumber})
 	}
 	return t
 }
 
-// add adds a row of texts, counts and times.
-func (t *listing) add(cells ...any) {
-	if len(t.Rows) == t.most {
-		t.left++
-		return
-	}
-	var row []string
-	for i, cell := range cells {
-		if !t.shown[i] {
-			continue
-		}
-		text := ""
-		switch c := cell.(type) {
-		case string:
-			text = c
-		case int64:
-			text = words.Count(c)
-		case *time.Time:
-			if c != nil {
-				text = c.UTC().Format("2006-01-02 15:04")
-			}
-		}
-		row = append(row, text)
-	}
-	t.Rows = append(t.Rows, row)
-}
+// add adds a row.
+func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
 
 // note adds a sentence below the table.
-func (t *listing) note(format string, args ...any) {
+func (t *Table) note(format string, args ...any) {
 	t.Note = strings.TrimSpace(t.Note + " " + fmt.Sprintf(format, args...))
 }
 
-// headIf returns a head that is there only if something is the case.
-func headIf(is bool, head string) string {
+// ifKnown returns a value, or nil if it is not known.
+func ifKnown(is bool, value any) any {
 	if is {
-		return head
+		return value
+	}
+	return nil
+}
+
+// section returns the table as text, with at most so many rows, and without the columns that have
+// no value.
+func (t *Table) section(most int) section.Section {
+	text := section.Section{Title: t.Title, Note: t.Note}
+	if t.Name == sourceTable {
+		most *= linesPerRow
+	}
+	rows := t.Rows[:min(len(t.Rows), most)]
+	if more := len(t.Rows) - len(rows); more > 0 {
+		text.Note = strings.TrimSpace(fmt.Sprintf("%s %d more are in --json.", t.Note, more))
+	}
+	for range rows {
+		text.Rows = append(text.Rows, nil)
+	}
+	for i, column := range t.Columns {
+		if !slices.ContainsFunc(rows, func(row []any) bool { return row[i] != nil }) {
+			continue
+		}
+		text.Columns = append(text.Columns, column)
+		for n, row := range rows {
+			text.Rows[n] = append(text.Rows[n], inWords(row[i]))
+		}
+	}
+	return text
+}
+
+// inWords returns a value as text.
+func inWords(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case int64:
+		return words.Count(v)
+	case octetsOf:
+		return words.Octets(int64(v))
+	case secondsOf:
+		return words.Seconds(float64(v))
+	case *time.Time:
+		if v != nil {
+			return v.UTC().Format("2006-01-02 15:04")
+		}
 	}
 	return ""
 }
 
-// Sections returns the tables of the report that have rows, each with at most so many, in
-// the order in which a report shows them. Texts of strangers are not escaped.
-func (r *Report) Sections(most int) (list []section.Section) {
-	var tables []*listing
+// Sections returns the tables of the report as text, each with at most so many rows. Texts of
+// strangers are not escaped.
+func (r *Report) Sections(most int) []section.Section {
+	return words.Map(r.Tables, func(t *Table) section.Section { return t.section(most) })
+}
+
+// tables returns the tables of the report that say something, in the order in which a report
+// shows them.
+func (r *Report) tables() []*Table {
+	var list []*Table
 	if r.Decided != nil {
-		tables = append(tables, r.shownTable(most), r.decisionTable(most))
+		list = append(list, r.shownTable(), r.decisionTable())
 	} else {
-		tables = append(tables, r.crawlerTable(most), r.costTable(most), r.askedTable(most))
+		list = append(list, r.crawlerTable(), r.costTable(), r.askedTable())
 		for _, s := range r.Sources {
-			tables = append(tables, s.table(most))
+			list = append(list, s.table())
 		}
-		tables = append(tables, r.readTable(most), r.exampleTable(most), r.hostTable(most))
+		list = append(list, r.readTable(), r.exampleTable(), r.hostTable())
 	}
 	if r.Against != nil {
-		tables = append(tables, r.Against.table(most))
+		list = append(list, r.Against.table())
 	}
-	for _, t := range append(tables, r.inputTable(most), r.unreadableTable(most)) {
-		if t.left > 0 {
-			t.note("%d more are in --json.", t.left)
-		}
-		if len(t.Rows) > 0 || t.Note != "" {
-			list = append(list, t.Section)
-		}
-	}
-	return list
+	list = append(list, r.inputTable(), r.unreadableTable())
+	return slices.DeleteFunc(list, func(t *Table) bool { return len(t.Rows) == 0 && t.Note == "" })
 }
 
 // Label returns the name of the crawler for people.
@@ -120,13 +147,13 @@ func (c *Crawler) Label() string {
 // named returns the name of a client, in words for one without.
 func named(name string) string { return cmp.Or(name, "(no User-Agent)") }
 
-func (r *Report) crawlerTable(most int) *listing {
-	verified := func(head string) string { return headIf(r.Verified, head) }
-	t := newListing(most, "Robots", "name", "class", "purpose", ">requests", ">octets", headIf(r.Costs.All.Seconds > 0, ">time"), ">denied", ">throttled",
-		">worst half hour", ">robots.txt", ">addresses", verified(">verified"), verified(">of these refused"), verified(">impostor"))
+func (r *Report) crawlerTable() *Table {
+	verified := func(n int64) any { return ifKnown(r.Verified, n) }
+	t := newTable("crawlers", "Robots", "name", "class", "purpose", ">requests", ">octets", ">time", ">denied", ">throttled",
+		">worst half hour", ">robots.txt", ">addresses", ">verified", ">of these refused", ">impostor")
 	for _, c := range r.Crawlers {
-		t.add(c.Label(), c.Class, strings.Join(c.Purposes, ", "), c.Requests, words.Octets(c.Octets), words.Seconds(c.Seconds), c.Denied, c.Throttled,
-			c.WorstHalfHour, c.RobotsTxtReads, c.Addresses, c.Verified, c.VerifiedRefused, c.Impostor)
+		t.add(c.Label(), c.Class, strings.Join(c.Purposes, ", "), c.Requests, octetsOf(c.Octets), r.seconds(c.Sum), c.Denied, c.Throttled,
+			c.WorstHalfHour, c.RobotsTxtReads, c.Addresses, verified(c.Verified), verified(c.VerifiedRefused), verified(c.Impostor))
 	}
 	if r.Estimated {
 		t.note("Large numbers of addresses are estimates.")
@@ -134,7 +161,12 @@ func (r *Report) crawlerTable(most int) *listing {
 	return t
 }
 
-func (r *Report) costTable(most int) *listing {
+// seconds returns what requests cost in time; nil if the log does not have that.
+func (r *Report) seconds(sum cost.Sum) any {
+	return ifKnown(r.Costs.All.Seconds > 0, secondsOf(sum.Seconds))
+}
+
+func (r *Report) costTable() *Table {
 	costs := &r.Costs
 	timed := costs.All.Seconds > 0
 	title := fmt.Sprintf("Costs: robots have %.0f %% of the requests, %.0f %% of the octets", percent(costs.Robots.Requests, costs.All.Requests),
@@ -145,10 +177,10 @@ func (r *Report) costTable(most int) *listing {
 	if costs.Lone.Requests > 0 {
 		title += fmt.Sprintf("; lone addresses %.0f %%", 100*costs.Lone.Share(costs.All))
 	}
-	t := newListing(most, title, "path", ">requests", ">octets", headIf(timed, ">time"), "robots")
+	t := newTable("costs", title, "path", ">requests", ">octets", ">time", "robots")
 	for _, p := range costs.Patterns {
 		clients := words.Map(p.Clients, func(c cost.Client) string { return named(c.Name) + " " + words.Count(c.Requests) })
-		t.add(p.Pattern, p.Requests, words.Octets(p.Octets), words.Seconds(p.Seconds), words.List(clients, 3))
+		t.add(p.Pattern, p.Requests, octetsOf(p.Octets), r.seconds(p.Sum), words.List(clients, 3))
 	}
 	if !timed && len(t.Rows) > 0 {
 		t.note("The log does not have the durations of requests.")
@@ -156,18 +188,18 @@ func (r *Report) costTable(most int) *listing {
 	return t
 }
 
-func (r *Report) askedTable(most int) *listing {
-	t := newListing(most, "Strangers that would have been asked to show that they are browsers", "line", ">pages not answered", ">octets",
-		headIf(r.Costs.All.Seconds > 0, ">time"), ">addresses", ">others asked once")
+func (r *Report) askedTable() *Table {
+	t := newTable("asked", "Strangers that would have been asked to show that they are browsers", "line", ">pages not answered", ">octets",
+		">time", ">addresses", ">others asked once")
 	for _, a := range r.Strangers.Asked {
-		t.add(a.Line, a.Requests, words.Octets(a.Octets), words.Seconds(a.Seconds), a.Addresses, a.Others)
+		t.add(a.Line, a.Requests, octetsOf(a.Octets), r.seconds(a.Sum), a.Addresses, a.Others)
 	}
 	return t
 }
 
 // table returns a robots.txt as its source, with counts at its lines, and the lines
 // of the configuration that are not in its text.
-func (s *Source) table(most int) *listing {
+func (s *Source) table() *Table {
 	title := "Rules of " + s.Name
 	if len(s.Hosts) > 0 {
 		title += " for " + words.List(s.Hosts, 3)
@@ -175,14 +207,14 @@ func (s *Source) table(most int) *listing {
 	if s.From != nil {
 		title += " from " + s.From.UTC().Format("2006-01-02 15:04")
 	}
-	t := newListing(most*linesPerRow, fmt.Sprintf("%s: %s", title, requests(s.Requests)), ">line", ">applied", ">refused", "text", "robots")
+	t := newTable(sourceTable, fmt.Sprintf("%s: %s", title, requests(s.Requests)), ">line", ">applied", ">refused", "text", "robots")
 	left := s.Lines
 	for line := range robots.Parse([]byte(s.Text), robots.WithMaxSize(len(s.Text))).Lines() {
 		if len(left) > 0 && left[0].TextLine == line.Number {
 			t.addLine(left[0], line.Raw)
 			left = left[1:]
 		} else if strings.TrimSpace(line.Raw) != "" {
-			t.add(strconv.Itoa(line.Number), "", "", line.Raw, "")
+			t.add(strconv.Itoa(line.Number), nil, nil, line.Raw, nil)
 		}
 	}
 	for _, l := range left {
@@ -198,7 +230,7 @@ func (s *Source) table(most int) *listing {
 }
 
 // addLine adds a line with its counts. Hidden paths are not shown.
-func (t *listing) addLine(l *Line, text string) {
+func (t *Table) addLine(l *Line, text string) {
 	at := ""
 	if l.Line > 0 { // a policy in JSON has no lines
 		at = strconv.Itoa(l.Line)
@@ -213,8 +245,8 @@ func (t *listing) addLine(l *Line, text string) {
 	t.add(at, l.Applied, l.Denied, cmp.Or(text, "(hidden)"), whom)
 }
 
-func (r *Report) readTable(most int) *listing {
-	t := newListing(most, "Reads of robots.txt", "name", ">reads", "first", "last", "answers")
+func (r *Report) readTable() *Table {
+	t := newTable("reads", "Reads of robots.txt", "name", ">reads", "first", "last", "answers")
 	for _, c := range r.Crawlers {
 		if c.RobotsTxtReads > 0 {
 			answers := words.Map(c.Answers, func(n Count) string { return n.Name + " × " + words.Count(n.Requests) })
@@ -224,11 +256,11 @@ func (r *Report) readTable(most int) *listing {
 	return t
 }
 
-func (r *Report) exampleTable(most int) *listing {
-	t := newListing(most, "Requests that would have been refused", "time", "name", "request", "reason", "by", "log")
+func (r *Report) exampleTable() *Table {
+	t := newTable("refused", "Requests that would have been refused", "time", "name", "client", "request", "reason", "by", "log")
 	for _, c := range r.Crawlers {
 		for _, e := range c.Refused[:min(len(c.Refused), 2)] {
-			t.add(e.Time, c.Label(), e.Method+" "+e.Host+e.Target, e.Robots.Reason, e.Robots.Place(), e.place())
+			t.add(e.Time, c.Label(), e.Client, e.Method+" "+e.Host+e.Target, e.Robots.Reason, e.Robots.Place(), e.place())
 		}
 	}
 	return t
@@ -237,21 +269,21 @@ func (r *Report) exampleTable(most int) *listing {
 // place returns where the request is in the logs.
 func (e *Request) place() string { return fmt.Sprintf("%s, line %d", e.Log, e.Line) }
 
-func (r *Report) hostTable(most int) *listing {
-	t := newListing(most, "Hosts", "host", ">requests", ">of robots", ">octets to robots", ">refused", "robots.txt")
+func (r *Report) hostTable() *Table {
+	t := newTable("hosts", "Hosts", "host", ">requests", ">of robots", ">octets to robots", ">refused", "robots.txt")
 	for _, h := range r.Hosts {
 		known := "known"
 		if !h.Known {
 			known = "not known"
 		}
-		t.add(h.Name, h.Requests, h.Robots, words.Octets(h.Octets), h.Refused, known)
+		t.add(h.Name, h.Requests, h.Robots, octetsOf(h.Octets), h.Refused, known)
 	}
 	return t
 }
 
-func (a *Against) table(most int) *listing {
+func (a *Against) table() *Table {
 	names := slices.Compact(words.Map(a.Sources, func(s *Source) string { return s.Name }))
-	t := newListing(most, "Compared with "+cmp.Or(words.List(names, 5), "no robots.txt"), "name", "class", ">requests", "now", "before", "example")
+	t := newTable("against", "Compared with "+cmp.Or(words.List(names, 5), "no robots.txt"), "name", "class", ">requests", "now", "before", "example")
 	for _, d := range a.Differences {
 		e := d.Example
 		example := e.Method + " " + e.Host + e.Target + "  " + e.place()
@@ -266,18 +298,18 @@ func (a *Against) table(most int) *listing {
 	return t
 }
 
-func (r *Report) inputTable(most int) *listing {
-	t := newListing(most, "Logs", "file", "format", ">lines", ">requests", ">unreadable", "from", "to")
+func (r *Report) inputTable() *Table {
+	t := newTable("logs", "Logs", "file", "format", ">lines", ">requests", ">unreadable", "from", "to")
 	for _, in := range r.Inputs {
 		t.add(in.Name, strings.Trim(in.Format+", "+in.Compression, ", "), in.Lines, in.Requests, in.Unreadable, in.Period.From, in.Period.To)
 	}
 	return t
 }
 
-func (r *Report) unreadableTable(most int) *listing {
-	t := newListing(most, "Lines that could not be read", "log", "reason", headIf(!r.Masked, "text"))
+func (r *Report) unreadableTable() *Table {
+	t := newTable("unreadable", "Lines that could not be read", "log", "reason", "text")
 	for _, e := range r.UnreadableExamples {
-		t.add(fmt.Sprintf("%s, line %d", e.Input, e.LineNo), e.Reason, e.Text)
+		t.add(fmt.Sprintf("%s, line %d", e.Input, e.LineNo), e.Reason, ifKnown(!r.Masked, e.Text))
 	}
 	for _, c := range r.UnreadableReasons {
 		t.note("%s: %s.", words.Plural(c.Requests, "line", "lines"), c.Name)

@@ -16,28 +16,28 @@ import (
 // Source is one version of a robots.txt.
 type Source struct {
 	// Name is the name that it was given: a file or a URL.
-	Name string `json:"name"`
+	Name string
 	// Hosts are the hosts of the requests that were judged by it, at most 100. It is
 	// empty if the log has no hosts.
-	Hosts []string `json:"hosts"`
+	Hosts []string
 	// From and To say when it was in force: from From on and before To. nil means no
 	// limit.
-	From *time.Time `json:"from"`
-	To   *time.Time `json:"to"`
+	From *time.Time
+	To   *time.Time
 	// State is the result of reading it: loaded, missing or not_robots.
-	State string `json:"state"`
+	State string
 	// Text is the text that requests were judged by: that of the site, with the
 	// lines of the policy if there is one.
-	Text string `json:"text"`
+	Text string
 	// Tag is the name of the version in Caddy's log (robots>version); "" without a file.
-	Tag string `json:"version"`
+	Tag string
 	// Requests is the number of requests that were judged by it.
-	Requests int64 `json:"requests"`
+	Requests int64
 	// Notes say which of its lines cannot be enforced.
-	Notes []string `json:"notes"`
+	Notes []string
 	// Lines are those that allow, disallow or limit the pace, also those that never applied,
 	// in the order of Text; after them those that are not in Text.
-	Lines []*Line `json:"lines"`
+	Lines []*Line
 
 	timeline *timeline // it is one of its sources
 	edition  *origins.History
@@ -50,25 +50,25 @@ type Line struct {
 	// is the policy, whose lines the operator's configuration adds to the
 	// published robots.txt; hidden is a path in the policy that is enforced
 	// but not published; limit is a limit in the operator's configuration.
-	Layer string `json:"layer"`
-	Line  int    `json:"line"` // in the site's own file, or in the configuration
+	Layer string
+	Line  int // in the site's own file, or in the configuration
 	// File is the name of the file of the configuration that has Line, such as
 	// Caddyfile; "" if it is not known, and for the layer file.
-	File string `json:"file,omitempty"`
+	File string
 	// TextLine is its line in Source.Text; 0 for hidden rules and limits, which are not
 	// in that text.
-	TextLine int    `json:"text_line"`
-	Text     string `json:"text"`
+	TextLine int
+	Text     string
 	// Applied is the number of requests that it decided, by allowing or disallowing
 	// them. For a line that limits the pace, it is the number of requests to which the
 	// limit applied. For the layer limit, it is Denied.
-	Applied int64 `json:"applied"`
+	Applied int64
 	// Denied is the number of those requests that it would have refused: with 403, or
 	// 404 for a hidden rule, or 429 for a line that limits the pace. Unlike
 	// Crawler.Denied, it includes throttled requests.
-	Denied int64 `json:"denied"`
+	Denied int64
 	// Crawlers are the crawlers of these requests, most first, at most 50 and others.
-	Crawlers []Count `json:"crawlers"`
+	Crawlers []Count
 
 	clients counter
 }

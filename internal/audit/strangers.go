@@ -27,25 +27,25 @@ type Strangers struct {
 	// Known is false if the log does not say which addresses are lone: it has no times or
 	// few addresses, or fewer than half of the browsers fetch files from its hosts. Then
 	// Paths is empty.
-	Known bool `json:"known"`
+	Known bool
 	// Few is true if fewer than 10 versions of browsers read several pages of a host with
 	// Paths, so that whether others' addresses are lone is hardly known.
-	Few bool `json:"few,omitempty"`
+	Few bool
 	// Paths are those that lone addresses requested, with the most requests of these
 	// first. Each request is in one of them, at most 50 for each of 4 hosts.
-	Paths []StrangerPath `json:"paths"`
+	Paths []StrangerPath
 	// Asked says what lines such as challenge would have done.
-	Asked []Asked `json:"asked"`
+	Asked []Asked
 }
 
 // Asked says what a line would have done that asks strangers to show that they are browsers.
 type Asked struct {
-	Line string `json:"line"`
+	Line string
 	// These pages of lone addresses would not have been answered.
 	cost.Sum
-	Addresses int64 `json:"addresses"` // that requested them
+	Addresses int64 // that requested them
 	// Others is the number of other addresses that would have been asked.
-	Others int64 `json:"others"`
+	Others int64
 
 	pages        int64 // of all addresses
 	lone, others Distinct
@@ -63,13 +63,13 @@ func (t *Asked) add(p *Page) {
 
 // StrangerPath counts the requests for pages with browsers' User-Agents.
 type StrangerPath struct {
-	Host    string `json:"host"`    // "" if the log has no hosts
-	Pattern string `json:"pattern"` // as that of a cost.Row
-	Pages   int64  `json:"pages"`
-	Lone    int64  `json:"lone"` // of Pages, those of lone addresses
+	Host    string // "" if the log has no hosts
+	Pattern string // as that of a cost.Row
+	Pages   int64
+	Lone    int64 // of Pages, those of lone addresses
 	// Octets and Seconds are what those of lone addresses cost.
-	Octets  int64   `json:"octets"`
-	Seconds float64 `json:"seconds"` // 0 if the log has no durations
+	Octets  int64
+	Seconds float64 // 0 if the log has no durations
 }
 
 const (
