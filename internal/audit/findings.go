@@ -56,7 +56,7 @@ func (a *auditor) findings(r *Report) []Finding {
 	lonely := r.lonely()
 	disguised := Finding{Code: "disguised", Text: strings.Join(slices.Concat(lonely, r.asked()), " ")}
 	if len(r.Strangers.Asked) == 0 {
-		disguised.Change = "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes challenge for these, " +
+		disguised.Change = "Robots.txt can't refuse them. Run this command again with --suggest: if they stormed paths, it proposes a line for these, " +
 			"with what that would have held, and how many others it would have asked once."
 	}
 	add(disguised)

@@ -157,7 +157,7 @@ type Warning struct {
 type Suggested struct {
 	// Hosts are the hosts of the site, for the site block; empty if they are not known.
 	Hosts []string `json:"hosts"`
-	// Together is what the Suggestions but challenge would have saved if all of them had
+	// Together is what the Suggestions that do not ask clients would have saved if all of them had
 	// been in force.
 	Together Saved `json:"together"`
 	// Whole is what all requests to the site cost.
@@ -177,20 +177,21 @@ type Saved struct {
 
 // Suggestion is a change that would have saved costs.
 type Suggestion struct {
-	Kind string `json:"kind"` // policy, limit or challenge
+	Kind string `json:"kind"` // the name of the step
 	Text string `json:"text"` // one or several lines, for the robots block
 	Why  string `json:"why"`  // what the change is for, in one sentence
 	Saved
-	// Asked is the number of other addresses that challenge would have asked once.
+	// Asks says that it asks clients to show that they are browsers, and Asked how many addresses it
+	// would have asked besides those that it would have held.
+	Asks  bool  `json:"asks"`
 	Asked int64 `json:"asked,omitempty"`
-	// Crawlers are the crawlers that the change is about; empty for a limit and challenge.
+	// Once says that a block has one line of this kind.
+	Once bool `json:"-"`
+	// Crawlers are the crawlers that the change is about, if it names them.
 	Crawlers []string `json:"crawlers"`
 	// Addresses is the number of different addresses that sent the requests for which
 	// the change is proposed, at most 1,000.
 	Addresses int `json:"addresses"`
-	// Sure is high with at least a week of log, 100 addresses and durations of
-	// requests; else medium.
-	Sure string `json:"sure"`
 }
 
 // report returns the report of the audit.

@@ -22,8 +22,8 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 	return cli.Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
 		"sum": sum,
 		"all": func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
-		"any": func(kind string) bool {
-			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Kind == kind })
+		"asks": func() bool {
+			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Asks })
 		},
 		"directives": func() string { return indented("\t\t", directives(r.Suggestions)) },
 	}, r)
@@ -46,33 +46,45 @@ func indented(prefix, text string) string {
 	return b.String()
 }
 
-// directives returns the subdirectives: first one policy with the statements of all
-// suggested ones, then the limits and challenge. Each has what it would have saved before it.
+// directive is a suggested line, with what it would have saved as a comment before it.
+type directive struct{ why, head, body string }
+
+// directives returns the suggested lines. Those of a step that takes one line are one.
 func directives(list []audit.Suggestion) string {
-	head, presets, statements, others := "policy", "", "", ""
-	for i, s := range list {
-		why := fmt.Sprintf("# %d. Saves %s. Sure: %s, by %s addresses.\n# It %s.\n", i+1, sum(s.Saved), s.Sure, words.Count(int64(s.Addresses)),
-			cli.Visible(s.Why))
-		first, rest, _ := strings.Cut(s.Text, "\n")
-		switch preset, isPolicy := strings.CutPrefix(first, "policy "); {
-		case !isPolicy:
-			others += why + s.Text + "\n"
-		case preset == "{":
-			statements += why + strings.TrimSpace(strings.TrimSuffix(rest, "}")) + "\n"
-		default:
-			head += " " + preset
-			presets += why
+	var all []directive
+	at := make(map[string]int) // index in all of the line of such a step
+	for i := range list {
+		s := &list[i]
+		d := directive{why: fmt.Sprintf("# %d. Saves %s, from %s addresses.\n# It %s.\n", i+1, sum(s.Saved), words.Count(int64(s.Addresses)),
+			cli.Visible(s.Why))}
+		d.head, d.body, _ = strings.Cut(strings.TrimSuffix(s.Text, "\n}"), " {\n")
+		before, known := at[s.Kind]
+		if !s.Once || !known {
+			at[s.Kind] = len(all)
+			all = append(all, d)
+			continue
 		}
+		all[before].join(&d, s.Kind)
 	}
-	switch {
-	case statements != "":
-		head += " {\n" + indented("\t", statements) + "}\n"
-	case presets != "":
-		head += "\n"
-	default:
-		head = ""
+	var b strings.Builder
+	for _, d := range all {
+		b.WriteString(d.why + d.head)
+		if d.body != "" {
+			b.WriteString(" {\n" + strings.TrimSuffix(d.body, "\n") + "\n}")
+		}
+		b.WriteString("\n")
 	}
-	return presets + head + others
+	return b.String()
+}
+
+// join adds another line of a step.
+func (d *directive) join(other *directive, name string) {
+	d.head += strings.TrimPrefix(other.head, name)
+	if other.body == "" {
+		d.why += other.why
+		return
+	}
+	d.body = strings.TrimPrefix(d.body+"\n", "\n") + indented("\t", other.why) + other.body
 }
 
 // sum returns what a change saves in words.

@@ -12,7 +12,7 @@ import (
 func TestSuggestions(t *testing.T) {
 	saved := audit.Saved{Sum: cost.Sum{Requests: 1200, Octets: 5000, Seconds: 60}, Share: 0.254}
 	one := func(kind, text string) audit.Suggestion {
-		return audit.Suggestion{Kind: kind, Text: text, Why: "helps \x1b", Saved: saved, Addresses: 1000, Sure: "high"}
+		return audit.Suggestion{Kind: kind, Text: text, Why: "helps \x1b", Saved: saved, Addresses: 1000, Asks: kind == "challenge", Once: kind != "limit"}
 	}
 	r := &audit.Report{
 		Suggestions: []audit.Suggestion{
@@ -24,23 +24,23 @@ func TestSuggestions(t *testing.T) {
 		},
 		Suggested: &audit.Suggested{Hosts: []string{"example.com", "www.example.com"}, Whole: cost.Sum{Requests: 5000, Octets: 9000, Seconds: 300}, Together: saved},
 	}
-	const why = ". Saves 1,200 requests, 5.0 kB, 60 s (25 %). Sure: high, by 1,000 addresses.\n"
+	const why = ". Saves 1,200 requests, 5.0 kB, 60 s (25 %), from 1,000 addresses.\n"
 	const want = `# Suggestions of caddy robots audit. Nothing was changed.
 # All requests: 5,000 requests, 9.0 kB, 5 min. Besides what robots.txt refuses, the suggestions together would have saved 1,200 requests, 5.0 kB, 60 s (25 %).
-# Each figure is that of one change alone. But for challenge, no request of a search engine or with a browser's User-Agent would have been refused.
+# Each figure is that of one change alone. But for what asks browsers, no request of a search engine or with a browser's User-Agent would have been refused.
 
 example.com, www.example.com {
 	robots {
-		# 3` + why + `		# It helps \x1b.
-		policy no-training {
-			# 2` + why + `			# It helps \x1b.
-			deny seo
-			# 4` + why + `			# It helps \x1b.
-			deny data
-		}
 		# 1` + why + `		# It helps \x1b.
 		limit /a {
 			all 5/1h
+		}
+		# 2` + why + `		# It helps \x1b.
+		# 3` + why + `		# It helps \x1b.
+		policy no-training {
+			deny seo
+			# 4` + why + `			# It helps \x1b.
+			deny data
 		}
 		# 5` + why + `		# It helps \x1b.
 		challenge /c/* {

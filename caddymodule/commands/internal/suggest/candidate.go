@@ -25,9 +25,7 @@ type candidate struct {
 	// or its paths have feeds, or people come to them from other sites. Then it is not suggested.
 	addresses map[uint64]struct{}
 	harms     bool
-	// It asks clients to show that they are browsers: others of them, and the minutes in which
-	// it does.
-	asks    bool
+	// If it asks: the other addresses, and the minutes in which it does.
 	others  audit.Distinct
 	minutes int64
 	minute  int64 // the latest, since 1970
@@ -39,9 +37,7 @@ const maxAddresses = 1000
 // The conditions for suggestions.
 const (
 	minAddresses = 20
-	sureDays     = 7
-	sureFrom     = 100 // addresses
-	maxTried     = 24  // candidates that the engine judges
+	maxTried     = 24 // candidates that the engine judges
 )
 
 // candidates returns the changes that may save enough, the most promising first, at most
@@ -51,7 +47,7 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 	days := 0
 	for _, name := range step.Names(false) {
 		one := step.New(name)
-		if i := slices.IndexFunc(s.Steps, func(s step.Step) bool { return s.CaddyModule().ID.Name() == name }); i >= 0 {
+		if i := slices.IndexFunc(s.Steps, func(s step.Step) bool { return nameOf(s) == name }); i >= 0 {
 			one = s.Steps[i]
 		}
 		proposer, ok := one.(propose.Proposer)
@@ -65,7 +61,7 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 		for _, p := range proposals {
 			switch {
 			case s.about.Period >= time.Duration(p.Days)*24*time.Hour:
-				list = append(list, newCandidate(name, p))
+				list = append(list, newCandidate(p))
 			case !slices.Contains(short, name):
 				short, days = append(short, name), max(days, p.Days)
 			}
@@ -77,7 +73,7 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 			words.Seconds(s.about.Period.Seconds()), words.List(short, len(short)), days)
 	}
 	if len(s.Hosts) > 0 {
-		s.about.Note("The block robots has other hosts too: only what can be written for %s alone is suggested. For a policy or challenge, "+
+		s.about.Note("The block robots has other hosts too: only what can be written for %s alone is suggested. For more, "+
 			"give it a block of its own.", words.List(s.Hosts, 5))
 	}
 	if !s.isShort && s.about.Whole.Seconds == 0 {
@@ -92,9 +88,9 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 	return list[:min(len(list), maxTried)], nil
 }
 
-func newCandidate(kind string, p propose.Proposal) *candidate {
+func newCandidate(p propose.Proposal) *candidate {
 	c := &candidate{proposal: p, addresses: make(map[uint64]struct{})}
-	c.Suggestion = audit.Suggestion{Kind: kind, Text: p.Text, Why: p.Why, Crawlers: append([]string{}, p.Crawlers...)}
+	c.Suggestion = audit.Suggestion{Kind: nameOf(p.Step), Once: !p.Step.Info().Repeatable, Text: p.Text, Why: p.Why, Crawlers: append([]string{}, p.Crawlers...)}
 	if len(p.Paths) > 0 {
 		c.group = target.Group(p.Paths...)
 	}
@@ -115,15 +111,14 @@ func (c *candidate) isAbout(who *audit.Crawler) bool {
 }
 
 // complete says what the replay found.
-func (s *suggester) complete(c *candidate) {
-	c.Addresses, c.Sure = len(c.addresses), "medium"
-	if c.asks {
+func (c *candidate) complete() {
+	c.Addresses = len(c.addresses)
+	if c.Asks {
 		c.Asked = c.others.Count()
 		c.Why += ": in " + words.Seconds(float64(60*c.minutes)) + " of this log. It would have asked " +
 			words.Plural(c.Asked, "other address", "other addresses") + " once"
-		return
-	}
-	if s.about.Period >= sureDays*24*time.Hour && s.about.Whole.Seconds > 0 && len(c.addresses) >= sureFrom {
-		c.Sure = "high"
 	}
 }
+
+// nameOf returns the name of a step.
+func nameOf(s step.Step) string { return s.CaddyModule().ID.Name() }

@@ -25,7 +25,7 @@ func (s *suggester) explain(chosen []*candidate) {
 		s.about.Note("%s: %s", name, s.why(c))
 	}
 	switch {
-	case len(said) > 0 || len(chosen) > 0 && !chosen[0].asks:
+	case len(said) > 0 || len(chosen) > 0 && !chosen[0].Asks:
 	case len(chosen) > 0:
 		s.about.Note("Besides, nothing that robots request under their own names costs more than %.0f %% and can be saved without a loss.",
 			100*propose.MinShare)
@@ -48,7 +48,7 @@ func (s *suggester) why(c *audit.Crawler) string {
 		return "robots.txt forbids most of its requests already: enforce it."
 	case c.Addresses < minAddresses:
 		return "it came from " + words.Plural(c.Addresses, "address", "addresses") + ", and below " + words.Count(int64(minAddresses)) +
-			" anybody can have sent its name. If you know it, deny it in a policy, or refuse its addresses in the firewall."
+			" anybody can have sent its name. If you know it, deny it, or refuse its addresses in the firewall."
 	}
 	return "each change that would save its requests would refuse people's, search engines' or feed readers' too, or is not possible, as said above."
 }

@@ -72,7 +72,7 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 		s.about.Note("%s", list[i].proposal.Otherwise)
 	}
 	for _, c := range chosen {
-		s.complete(c)
+		c.complete()
 	}
 	return chosen, nil
 }
@@ -91,7 +91,7 @@ func (t *trial) count(r *audit.Judged) {
 		c.harms = c.harms || frees && c.group != nil && target.Matches(c.group, r.Target)
 		switch r.Rulings[i+1].Action {
 		case judge.Ask: // see countPage
-			c.asks = true
+			c.Asks = true
 			continue
 		case judge.Pass:
 			continue
@@ -137,7 +137,7 @@ func (c *candidate) isHarmless() bool {
 // holds half of the requests that it is about, or else the one that holds most.
 func (s *suggester) chooseAsking(list []*candidate) (chosen *candidate) {
 	for _, c := range list {
-		isWorthIt := c.asks && c.isHarmless() && (c.proposal.Small || c.Share >= propose.MinShare)
+		isWorthIt := c.Asks && c.isHarmless() && (c.proposal.Small || c.Share >= propose.MinShare)
 		if isWorthIt && (chosen == nil || 2*chosen.Requests < c.proposal.Estimate.Requests && c.Requests > chosen.Requests) {
 			chosen = c
 		}
@@ -163,7 +163,7 @@ func (t *trial) chooseOf(kind string) (taken uint64) {
 		best, most := -1, 0.0
 		for i, c := range t.list {
 			isFull := c.proposal.AtMost > 0 && n >= c.proposal.AtMost
-			if taken>>i&1 == 1 || c.Kind != kind || c.asks || isFull || !c.isHarmless() {
+			if taken>>i&1 == 1 || c.Kind != kind || c.Asks || isFull || !c.isHarmless() {
 				continue
 			}
 			saved := t.more(i, taken)

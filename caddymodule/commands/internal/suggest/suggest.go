@@ -142,8 +142,7 @@ func (s *suggester) count(ctx context.Context, patterns []string) ([]propose.Pag
 
 // with returns the site with a proposal.
 func (s *suggester) with(p *propose.Proposal) (audit.Site, error) {
-	name := p.Step.CaddyModule().ID.Name()
-	steps := slices.DeleteFunc(slices.Clone(s.Steps), func(one step.Step) bool { return one.CaddyModule().ID.Name() == name })
+	steps := slices.DeleteFunc(slices.Clone(s.Steps), func(one step.Step) bool { return nameOf(one) == nameOf(p.Step) })
 	site, _, err := replay.With(s.site, append(steps, p.Step))
 	return site, err
 }

@@ -64,7 +64,7 @@ func TestKnownSoftware(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := suggested(t, write(days, flows...), ownFile, nil)
 			for _, s := range r.Suggestions {
-				t.Logf("%s %.2f %d %s: %s", s.Kind, s.Share, s.Requests, s.Sure, s.Text)
+				t.Logf("%s %.2f %d: %s", s.Kind, s.Share, s.Requests, s.Text)
 				for _, pattern := range patternsOf(s) {
 					for _, f := range flows {
 						for _, example := range f.targets {
