@@ -140,8 +140,9 @@ func (o *statusOptions) print(w io.Writer, s *statusapi.Status) error {
 	return Layout{Paint: PaintFor(w), Narrow: IsTerminal(w)}.Execute(w, statusTemplate, template.FuncMap{
 		"span":      func() string { return o.span },
 		"monitored": func() bool { return monitored },
-		"refused": func(enforced, monitored string) string { // what nothing is refused by is not called so
-			if s.Modes[statusapi.Monitor] > 0 && s.Modes[statusapi.Enforce]+s.Modes[statusapi.Both] == 0 {
+		"refused": func(enforced, monitored string) string { // what refused nothing is not called so
+			isQuiet := s.Crawlers.Total.Denied+s.Crawlers.Total.Throttled == 0
+			if isQuiet && s.Modes[statusapi.Monitor] > 0 && s.Modes[statusapi.Enforce]+s.Modes[statusapi.Both] == 0 {
 				return monitored
 			}
 			return enforced

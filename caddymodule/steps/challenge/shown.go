@@ -56,7 +56,7 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	p.Before, p.Now = passed, asked
 	switch {
 	case c.IsOff(p.Sites[0]):
-		p.Before, p.Now, p.AmongPeople = 0, int(s.lone.Load()), true
+		p.Before, p.Now, p.AmongPeople = 0, s.perMinute(), true
 		p.Message = fmt.Sprintf("strangers storm pages of %s at %s, and challenge is switched off", paths, s)
 		p.Advice = "`POST /robots/challenge?set=configured` switches it on."
 		p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}

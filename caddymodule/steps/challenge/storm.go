@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 )
 
 // The numbers of a storm. Times are in seconds.
@@ -47,7 +49,6 @@ type Storm struct {
 	high      atomic.Uint32 // the last second with at least half of over
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
-	lone      atomic.Int32  // pages of lone addresses in the window, at the last evaluation
 	cohorts   cohorts
 
 	// Since the check went on: pages shown, clients that came back, and addresses. waiting is how many
@@ -104,9 +105,8 @@ func (s *Storm) IsOn(now uint32, busy func() bool) bool {
 // evaluate switches the check on or off. It is not known yet which addresses of the last 20
 // seconds are lone, so these pages do not count, unless they are very many.
 func (s *Storm) evaluate(now uint32, busy bool) {
-	all, lone := s.sum(now, lonelyFor)
-	latest, latestLone := s.sum(now, 0)
-	s.lone.Store(int32(max(0, lone)))
+	all, lone, _ := s.sum(now, lonelyFor)
+	latest, latestLone, _ := s.sum(now, 0)
 	over := s.check.over
 	most := over
 	if busy {
@@ -126,13 +126,25 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 	}
 }
 
-// sum returns the counts of a window that ended some seconds ago.
-func (s *Storm) sum(now uint32, ago int) (all, lone int) {
+// sum returns the counts of a window that ended some seconds ago, and the seconds from the first of
+// them to its end.
+func (s *Storm) sum(now uint32, ago int) (all, lone, span int) {
 	for i := range s.ring {
 		c := &s.ring[i]
-		if age := int(now-c.at.Load()) - ago; age >= 0 && age < s.window() {
-			all, lone = all+int(c.all.Load()), lone+int(c.lone.Load())
+		age, pages := int(now-c.at.Load())-ago, int(c.all.Load())
+		if age < 0 || age >= s.window() {
+			continue
+		}
+		all, lone = all+pages, lone+int(c.lone.Load())
+		if pages > 0 {
+			span = max(span, age+1)
 		}
 	}
-	return all, lone
+	return all, lone, span
+}
+
+// perMinute returns how many pages lone addresses got in a minute, since the first in the window.
+func (s *Storm) perMinute() int {
+	_, lone, span := s.sum(uint32(clock.Now().Unix()), lonelyFor)
+	return max(0, lone) * minute / max(1, span)
 }

@@ -56,7 +56,7 @@ func TestLonely(t *testing.T) {
 		what   string
 		target string
 		after  time.Duration
-		lone   int32
+		lone   int
 	}{
 		{"a style sheet", "/a.css", 3 * time.Second, 0},
 		{"another page", "/", 19 * time.Second, 1},
@@ -72,7 +72,7 @@ func TestLonely(t *testing.T) {
 		s.now = s.now.Add(20 * time.Second)
 		s.ask("GET", "/blame/a", "192.0.2.2")
 		for storm := range s.check.Storms {
-			if got := storm.lone.Load(); got != tt.lone {
+			if _, got, _ := storm.sum(uint32(s.now.Unix()), lonelyFor); got != tt.lone {
 				t.Errorf("%s: %d lone, want %d", tt.what, got, tt.lone)
 			}
 		}

@@ -108,17 +108,17 @@ func (s *Storms) Problems(monitored bool) []step.Problem {
 	return s.check.accidents(func(storm *Storm, p *step.Problem) {
 		patterns := storm.stormed()
 		paths := strings.Join(patterns, " ")
-		p.Now, p.AmongPeople = int(storm.lone.Load())*watchedShare/int(watchedWindow/time.Minute), true
+		p.Now, p.AmongPeople = storm.perMinute()*watchedShare, true
 		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else: "+
 			"about %s since it began", p.Now, storm, paths, words.Plural(storm.addresses.Load()*watchedShare, "address", "addresses"))
 		p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
 			": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm)
+		what := "Let browsers show once that they are browsers, without a click"
 		if monitored {
 			p.Advice += " In monitor mode they still get their pages. " + enforceAdvice
+			what += ", and take `mode monitor` out of the block: in monitor mode strangers still get their pages"
 		}
-		p.Actions = []statusapi.Action{{
-			What: "Let browsers show once that they are browsers, without a click", Text: "challenge " + paths, Where: statusapi.Caddyfile,
-		}}
+		p.Actions = []statusapi.Action{{What: what, Text: "challenge " + paths, Where: statusapi.Caddyfile}}
 		storm.name(p, patterns)
 	})
 }
