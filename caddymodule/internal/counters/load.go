@@ -3,6 +3,7 @@ package counters
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -99,9 +100,12 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 		}
 		return found[k]
 	}
-	busy := c.busy()
+	busy := c.busy(least)
+	if len(busy) == 0 {
+		return nil
+	}
 	for r := range c.walk() {
-		if busy[r.site] <= least {
+		if busy[r.site] == 0 {
 			continue
 		}
 		all := at(key{site: r.site})
@@ -131,8 +135,9 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 	return list
 }
 
-// busy returns how many requests crawlers sent to each site in the minutes of a Load.
-func (c *Counters) busy() map[*Site]uint64 {
+// busy returns how many requests crawlers sent to each site in the minutes of a Load, if they
+// are more than least.
+func (c *Counters) busy(least uint64) map[*Site]uint64 {
 	recent := c.now().Add(-(LoadMinutes + maxBack) * time.Minute).Unix()
 	busy := make(map[*Site]uint64)
 	for r := range c.walk() {
@@ -143,6 +148,7 @@ func (c *Counters) busy() map[*Site]uint64 {
 			busy[r.site] += r.Past.back(hourSpan, c.at, i)
 		}
 	}
+	maps.DeleteFunc(busy, func(_ *Site, n uint64) bool { return n <= least })
 	return busy
 }
 

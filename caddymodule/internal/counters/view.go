@@ -135,18 +135,14 @@ func (c *Counters) View(scope statusapi.Scope, span string) *View {
 		if r.Total == 0 {
 			continue
 		}
-		n := r.windows()
 		if site.counts != nil {
-			v.addToSite(site.counts, r, n)
+			v.addToSite(site.counts, r)
 		}
-		if site.topmost {
-			v.addToSums(r, n)
-		}
-		if site.topmost && r.Class != crawler.Person {
-			v.addToCrawler(r, n)
+		if site.topmost { // few rows, of many hosts: the sum of a ring takes time
+			v.addToSums(r, r.windows())
 		}
 		if r.Line != nil && scope.Host(r.site.configured(), r.Line.Origin.Host) {
-			v.addToLine(r, n)
+			v.addToLine(r)
 		}
 	}
 	for _, one := range v.reasons {
@@ -175,14 +171,8 @@ func (v *View) siteOf(s *Site) *siteView {
 }
 
 // addToSite adds a row to the counts of its site.
-func (v *View) addToSite(to *statusapi.Site, r *row, all statusapi.Windows[uint64]) {
-	n := all.Hour
-	switch v.span {
-	case daySpan:
-		n = all.Day
-	case monthSpan:
-		n = all.Month
-	}
+func (v *View) addToSite(to *statusapi.Site, r *row) {
+	n := r.Past.in(v.span)
 	to.Any = true
 	switch {
 	case r.isPeople():
@@ -221,6 +211,9 @@ func (v *View) addToSums(r *row, n statusapi.Windows[uint64]) {
 	}
 	r.Past.addTo(*r.points(&v.Series), v.span, v.at)
 	r.Past.addTo(*r.points(&v.Hour), hourSpan, v.at)
+	if r.Class != crawler.Person {
+		v.addToCrawler(r, n)
+	}
 }
 
 // addToCrawler adds a row to the counts of its crawler.
@@ -241,7 +234,7 @@ func (v *View) addToCrawler(r *row, n statusapi.Windows[uint64]) {
 }
 
 // addToLine adds a row to the counts of its line.
-func (v *View) addToLine(r *row, n statusapi.Windows[uint64]) {
+func (v *View) addToLine(r *row) {
 	at := r.Line.ID.at(r.Line.Origin)
 	to := v.lines[at]
 	if to == nil {
@@ -250,8 +243,8 @@ func (v *View) addToLine(r *row, n statusapi.Windows[uint64]) {
 	}
 	*to.Of(r.action(), r.Monitor) += r.Total
 	if r.action() != judge.Pass {
-		to.Hour += n.Hour
-		to.Day += n.Day
+		to.Hour += r.Past.in(hourSpan)
+		to.Day += r.Past.in(daySpan)
 	}
 	if last := time.Unix(r.Last, 0).UTC(); last.After(to.Last) {
 		to.Last, to.Number = last, int(r.Number)
