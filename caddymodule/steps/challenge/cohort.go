@@ -29,8 +29,9 @@ const (
 	maxKept      = 256       // octets of a User-Agent that are kept
 
 	// leastVisitors is how many visitors of other pages show that fewer than 1/rareShare of them
-	// have a User-Agent.
+	// have a User-Agent. Fewer than fewVisitors say nothing.
 	leastVisitors = 100
+	fewVisitors   = 20
 	rareShare     = 100
 )
 
@@ -127,8 +128,10 @@ func (s *Storm) name(p *step.Problem, patterns []string) {
 		allVisitors += int(s.cohorts.visitors[0][i].Load())
 	}
 	p.Plain = p.Message + "; most of these pages went to one User-Agent"
-	p.Message += fmt.Sprintf("; %d %% of these pages went to the User-Agent %s, which %d of %s of other pages have",
-		100*here/all, strconv.QuoteToASCII(*agent), visitors, words.Plural(allVisitors, "visitor", "visitors"))
+	p.Message += fmt.Sprintf("; %d %% of these pages went to the User-Agent %s", 100*here/all, strconv.QuoteToASCII(*agent))
+	if allVisitors >= fewVisitors {
+		p.Message += fmt.Sprintf(", which %d of %s of other pages have", visitors, words.Plural(allVisitors, "visitor", "visitors"))
+	}
 	isRare := allVisitors >= leastVisitors && rareShare*visitors < allVisitors
 	isWhole := len(*agent) < maxKept
 	if lines := snippet.Refuse(*agent, patterns); lines != "" && isWhole && isRare {
