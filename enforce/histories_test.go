@@ -18,10 +18,12 @@ type reloadTest struct {
 	memory *Memory
 	copies *origins.Copies
 	engine *Engine
+
+	published bool // the handler answers requests for /robots.txt
 }
 
 func newReloadTest(t *testing.T) *reloadTest {
-	return &reloadTest{t: t, clock: fake.NewClock(), memory: NewMemory(64, 64), copies: new(origins.Copies)}
+	return &reloadTest{t: t, clock: fake.NewClock(), memory: NewMemory(64, 64), copies: new(origins.Copies), published: true}
 }
 
 // provision makes an engine that is not in use yet.
@@ -29,7 +31,7 @@ func (l *reloadTest) provision(source origins.Source, handler string, rules judg
 	l.t.Helper()
 	limiter := throttle.NewMemory(100)
 	e, err := NewEngine(rules, source, limiter, l.memory, origins.Config{
-		Now: l.clock.Now, Copies: l.copies, Refresh: 1000 * time.Hour, Published: true,
+		Now: l.clock.Now, Copies: l.copies, Refresh: 1000 * time.Hour, Published: l.published,
 		Handler: func() origins.HandlerKey {
 			return origins.HandlerKey{Hosts: []string{fake.Home.Host}, Handler: handler}
 		},
