@@ -53,6 +53,41 @@ func TestGraceByTheTextThatWasRead(t *testing.T) {
 	}
 }
 
+// If it is not known which text a crawler read, as with status 304, each version counts that was
+// in force before and after the read.
+func TestGraceByATextThatIsNotKnown(t *testing.T) {
+	g := newGraceTest(t, judge.Settings{}, origins.Config{})
+	for i, file := range []string{open, closed, open, shut} {
+		g.change(file)
+		if i == 0 {
+			g.gets("")
+		}
+	}
+	g.wants(judge.Graced, fake.Googlebot, "/x", "it may have read the first version")
+	g.gets("")
+	g.wants(judge.Disallowed, fake.Googlebot, "/x", "it read the version in force")
+	for _, file := range []string{closed, shut, closed} {
+		g.change(file)
+	}
+	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "it can't have read the first version")
+}
+
+// A version that was in force for long stays one that crawlers may hold, although it comes back
+// for a moment.
+func TestGraceOfAVersionThatComesBackForAMoment(t *testing.T) {
+	g := newGraceTest(t, judge.Settings{}, origins.Config{})
+	g.change(closed)
+	g.change(open)
+	g.decideFrom(fake.Googlebot, "192.0.2.1", "/") // never reads the file
+	for _, file := range []string{closed, open, closed} {
+		g.source.Set(200, file)
+		g.clock.Advance(10 * time.Second)
+		g.origins.Refetch(&judge.Request{Origin: fake.Home, Time: g.clock.Now()})
+		g.origins.Settle()
+	}
+	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "it may hold the version of the first minutes")
+}
+
 // A site can send another text than the one that is in force: its file has changed, or has
 // changed back. The text that was sent counts.
 func TestGraceByATextThatIsNotInForce(t *testing.T) {

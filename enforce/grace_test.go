@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -56,7 +58,7 @@ func (g *graceTest) reads(ua, addr string) {
 	r := &judge.Request{Method: "GET", Target: "/robots.txt", UserAgents: []string{ua}, Origin: fake.Home, Client: addr, Time: g.clock.Now()}
 	var d judge.Decision
 	g.Decide(context.Background(), r, &d)
-	g.RobotsRead(r, d.Rules, 0)
+	g.RobotsRead(r, d.Rules, xxhash.Sum64(g.source.Resp.Body))
 	g.origins.Settle()
 	g.clock.Advance(time.Second)
 }

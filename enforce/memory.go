@@ -57,7 +57,7 @@ func (e *Engine) recall(c *judge.Client, r *judge.Request, rules *judge.Rules) {
 	for i := range c.Agents() {
 		if c.HasGrace(i) {
 			visit := e.visitsOf(c, r, i)
-			c.MayHold[i] = h.MayHold(visit.first, visit.read, r.Time.UnixNano())
+			c.MayHold[i] = h.MayHold(visit.first, visit.read, visit.version, r.Time.UnixNano())
 		}
 	}
 }
@@ -76,8 +76,7 @@ func (e *Engine) visitsOf(c *judge.Client, r *judge.Request, i int) visitTimes {
 	for _, who := range [...]visitorKey{crawler, named, claimant} {
 		visit = visit.with(e.memory.visits.last(who, now))
 	}
-	visit.read = max(visit.read, e.memory.visits.lastRead(claimant, now))
-	return visit
+	return visit.orRead(e.memory.visits.lastRead(claimant, now))
 }
 
 // noteVisit remembers that the agents of c came.
@@ -93,19 +92,19 @@ func (e *Engine) noteVisit(c *judge.Client, r *judge.Request) {
 // with status 200 or 304. From then on, the version that it got applies to the
 // crawler, or only to this address of it if the client is not verified. rules
 // must be those of the decision on that request. sent is the hash (XXH64) of the
-// answer's body; with 0, or the hash of no known version, the version in force at
-// the time of r counts.
+// answer's body; with 0, or the hash of no known version, those count that may have been
+// in force at the time of r.
 func (e *Engine) RobotsRead(r *judge.Request, rules *judge.Rules, sent uint64) {
-	at := r.Time.UnixNano()
+	version := rules.PathRules()
 	if e.edition == nil {
-		at = e.origins.ReadAt(r, rules, sent)
+		version = e.origins.Received(r, rules, sent)
 	}
 	var c judge.Client
 	c.Begin(r, rules)
 	for c.Next() {
 		for i := range c.Agents() {
 			if c.HasGrace(i) {
-				e.memory.visits.read(reader(&c, r, i), r.Time, at)
+				e.memory.visits.read(reader(&c, r, i), r.Time, version)
 			}
 		}
 	}

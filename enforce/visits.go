@@ -9,7 +9,7 @@ import (
 )
 
 // visitors remembers when each crawler came to an origin, and when it last read
-// the robots.txt there. It has a fixed size, with 42 octets for each crawler at
+// the robots.txt there. It has a fixed size, with 50 octets for each crawler at
 // each origin. It is safe for concurrent use.
 //
 // A crawler that has not come for GracePeriod is forgotten. If there is no room
@@ -19,13 +19,23 @@ import (
 type visitors struct{ known, invented *table.Table[visits] }
 
 // visits are the times of one visitor, as in visitTimes.
-type visits struct{ first, last, read atomic.Int64 }
+type visits struct {
+	first, last, read atomic.Int64
+	version           atomic.Uint64
+}
 
 // visitTimes is what is known about a crawler's visits. Times are in
 // nanoseconds since 1970.
 type visitTimes struct {
 	first int64 // the first visit after which no pause was longer than GracePeriod; 0 if there was none
-	read  int64 // a time at which the version that it last read, since first, was in force; 0 if it read none
+	lastRead
+}
+
+// lastRead is when a crawler last read the robots.txt, and which version, as in
+// History.MayHold. It is zero if it did not.
+type lastRead struct {
+	read    int64
+	version uint64
 }
 
 // with combines what is known about a crawler from two visitors.
@@ -33,11 +43,22 @@ func (v visitTimes) with(w visitTimes) visitTimes {
 	if w.first == 0 {
 		return v
 	}
-	return visitTimes{min(v.first, w.first), max(v.read, w.read)}
+	v.first = min(v.first, w.first)
+	return v.orRead(w.lastRead)
+}
+
+// orRead returns v with the later one of two reads.
+func (v visitTimes) orRead(r lastRead) visitTimes {
+	if r.read > v.read {
+		v.lastRead = r
+	}
+	return v
 }
 
 // times returns the times of a visitor.
-func (v *visits) times() visitTimes { return visitTimes{v.first.Load(), v.read.Load()} }
+func (v *visits) times() visitTimes { return visitTimes{v.first.Load(), v.lastRead()} }
+
+func (v *visits) lastRead() lastRead { return lastRead{v.read.Load(), v.version.Load()} }
 
 // lastTime returns the time of the last visit.
 func (v *visits) lastTime() int64 { return v.last.Load() }
@@ -62,21 +83,20 @@ func (t *visitors) last(who visitorKey, now time.Time) visitTimes {
 	return v.times()
 }
 
-// read records a visit now, in which the crawler read the version of the
-// robots.txt that was in force at the time version, in nanoseconds since 1970.
-func (t *visitors) read(who visitorKey, now time.Time, version int64) {
+// read records a visit now, in which the crawler read a version of the robots.txt.
+func (t *visitors) read(who visitorKey, now time.Time, version uint64) {
 	v := t.visit(who, now)
-	v.read.Store(version)
+	v.version.Store(version)
+	v.read.Store(now.UnixNano())
 }
 
-// lastRead returns visitTimes.read of a visitor, even if it was long ago; 0 if
-// there was none.
-func (t *visitors) lastRead(who visitorKey, now time.Time) int64 {
+// lastRead returns the last read of a visitor, even if it was long ago.
+func (t *visitors) lastRead(who visitorKey, now time.Time) lastRead {
 	v := t.of(who).Get(who.hash)
 	if v == nil || v.read.Load() > now.UnixNano() {
-		return 0
+		return lastRead{}
 	}
-	return v.read.Load()
+	return v.lastRead()
 }
 
 func (t *visitors) of(who visitorKey) *table.Table[visits] {
@@ -95,6 +115,7 @@ func (t *visitors) visit(who visitorKey, now time.Time) *visits {
 	})
 	if last := v.last.Load(); lapsed(last, at) {
 		v.read.Store(0)
+		v.version.Store(0)
 		v.first.Store(at)
 		v.last.Store(at)
 	} else if at-last >= timePrecision {

@@ -42,16 +42,15 @@ type historyKey struct {
 // next configuration may compile them by other rules.
 type historyRecord struct {
 	generation int // of the Table that stored it
-	current    versionRecord
+	current    judge.Content
 	from       int64
+	first      int64
 	open       bool
 	earlier    []versionRecord
-	periods    []period
 }
 
 type versionRecord struct {
 	judge.Content
-	version     uint64 // its name in periods
 	from, until int64
 	brief       bool
 }
@@ -130,11 +129,10 @@ func (s *Histories) put(keys []historyKey, generation int, h *History) {
 }
 
 func newHistoryRecord(h *History) *historyRecord {
-	current := versionRecord{Content: h.Current.PublishedContent(), version: h.Current.PathRules()}
-	rec := &historyRecord{current: current, from: h.from, open: h.open, periods: h.periods}
+	rec := &historyRecord{current: h.Current.PublishedContent(), from: h.from, first: h.first, open: h.open}
 	for i := range h.Earlier {
 		v := &h.Earlier[i]
-		rec.earlier = append(rec.earlier, versionRecord{v.Rules.PublishedContent(), v.Rules.PathRules(), v.From, v.To, v.Brief})
+		rec.earlier = append(rec.earlier, versionRecord{v.Rules.PublishedContent(), v.From, v.To, v.Brief})
 	}
 	return rec
 }

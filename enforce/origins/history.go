@@ -14,60 +14,21 @@ import (
 type History struct {
 	Current *judge.Rules
 	from    int64 // when the current version came into force, in nanoseconds since 1970
-	open    bool  // the current version may have been in force before
+	first   int64 // when it first did, as far as crawlers may still follow it
+	open    bool  // the current version may have been in force before for long
 	Earlier []judge.Version
-	ends    int64    // when the last of the earlier versions ends
-	periods []period // before from, oldest first
+	ends    int64 // when the last of the earlier versions ends
 }
 
-// period is a time in which a version was in force, in nanoseconds since 1970. A
-// version has several if the file changed back and forth.
-type period struct {
-	version     uint64 // Rules.pathRules
-	from, until int64
-}
-
-// maxPeriods is how many periods are kept. If there are more, the first ones are
-// dropped.
-const maxPeriods = 64
-
-// versionAt returns which version was in force at a time, as Rules.pathRules. ok
-// is false if that is not known.
-func (h *History) versionAt(at int64) (version uint64, ok bool) {
-	if at >= h.from {
-		return h.Current.PathRules(), true
-	}
-	i := slices.IndexFunc(h.periods, func(p period) bool { return p.from <= at && at < p.until })
-	if i < 0 {
-		return 0, false
-	}
-	return h.periods[i].version, true
-}
-
-// sentAt returns a time at which the version was in force whose file has a hash:
-// the last one before at, or that at which the current version began. It returns
-// at if no version has it.
-func (h *History) sentAt(hash uint64, at int64) int64 {
-	if len(h.Earlier) == 0 || xxhash.Sum64(h.Current.Content().Body) == hash {
-		return max(at, h.from)
-	}
-	i := slices.IndexFunc(h.Earlier, func(v judge.Version) bool { return xxhash.Sum64(v.Rules.Content().Body) == hash })
-	if i < 0 || hash == 0 {
-		return at
-	}
-	for _, p := range slices.Backward(h.periods) {
-		if p.version == h.Earlier[i].Rules.PathRules() {
-			return min(at, p.until-1)
+// versionOf returns the version of a file with a hash (XXH64), as Rules.PathRules; 0 if h
+// has none. h may be nil.
+func (h *History) versionOf(hash uint64) uint64 {
+	for _, rules := range h.rules() {
+		if xxhash.Sum64(rules.Content().Body) == hash {
+			return rules.PathRules()
 		}
 	}
-	return at
-}
-
-// addPeriod adds a period that ends now.
-func (h *History) addPeriod(p period) {
-	h.periods = append(h.periods, p)
-	ended := func(q period) bool { return p.until-q.until >= int64(judge.GracePeriod) }
-	h.periods = slices.DeleteFunc(h.periods[max(0, len(h.periods)-maxPeriods):], ended)
+	return 0
 }
 
 // Next returns h with rules that are in force from a time on. h may be nil.
@@ -75,19 +36,20 @@ func (h *History) addPeriod(p period) {
 // new version. A version that was in force several times is one, from its first
 // time to its last.
 func (h *History) Next(rules *judge.Rules, at int64) *History {
-	n := &History{Current: rules, from: at}
+	n := &History{Current: rules, from: at, first: at}
 	if h == nil {
 		n.open = !rules.Content().BreaksOff()
 		return n
 	}
-	n.periods = slices.Clone(h.periods)
 	if h.Current.PathRules() == rules.PathRules() {
-		n.from, n.open = h.from, h.open
+		n.from, n.first, n.open = h.from, h.first, h.open
 	} else {
-		n.add(judge.Version{Rules: h.Current, From: h.from, To: at, Brief: !h.open && at-h.from < int64(briefVersion)}, at)
-		n.addPeriod(period{h.Current.PathRules(), h.from, at})
+		n.add(judge.Version{Rules: h.Current, From: h.first, To: at, Brief: !h.open && at-h.from < int64(briefVersion)}, at)
 	}
 	for _, v := range h.Earlier {
+		if v.Rules.PathRules() == rules.PathRules() && !v.Ended(at) {
+			n.first, n.open = v.From, !v.Brief
+		}
 		n.add(v, at)
 	}
 	return n
@@ -115,22 +77,26 @@ func (h *History) add(v judge.Version, now int64) {
 const briefVersion = time.Minute
 
 // MayHold returns which of the earlier versions a crawler may follow now: bit i stands
-// for version i. first is when the crawler first came, and lastRead a time at which the
-// version that it last read was in force; 0 if there was none. All times are in
-// nanoseconds since 1970. If the crawler is known to have
-// read the file, it has a copy of the version that was in force then, for GracePeriod.
-// If it is not, the crawler must have come before the version was replaced, and the
-// version must not have been a brief one.
-func (h *History) MayHold(first, lastRead, now int64) (mask uint8) {
-	read, known := h.versionAt(lastRead)
+// for version i. first is when the crawler first came, and lastRead when it last read the
+// file; 0 if it did not. All times are in nanoseconds since 1970. If the crawler is known
+// to have read the file, it has a copy of one version, for GracePeriod: of version, which is
+// Rules.PathRules. If h has no such version, because the copy is of none or other settings
+// give it another name, it may be of each version that was in force before and after the read.
+// If the crawler is not known to have read the file, it must have come before the version was
+// replaced, and the version must not have been a brief one.
+func (h *History) MayHold(first, lastRead int64, version uint64, now int64) (mask uint8) {
+	named := version == h.Current.PathRules()
+	for i := range h.Earlier {
+		named = named || version == h.Earlier[i].Rules.PathRules()
+	}
 	for i := range h.Earlier {
 		v, holds := &h.Earlier[i], false
 		switch {
-		case v.Ended(now):
+		case v.Ended(now) || lastRead != 0 && now-lastRead >= int64(judge.GracePeriod):
 		case lastRead == 0:
 			holds = !v.Brief && first != 0 && first < v.To
-		case known:
-			holds = read == v.Rules.PathRules() && now-lastRead < int64(judge.GracePeriod)
+		case named:
+			holds = version == v.Rules.PathRules()
 		default:
 			holds = v.From <= lastRead && lastRead < v.To
 		}

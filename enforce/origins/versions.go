@@ -78,26 +78,18 @@ func (v *versions) Earlier(r *judge.Request) *History {
 	return h
 }
 
-// ReadAt returns a time, in nanoseconds since 1970, at which the version that
-// the client of r received was in force. If the handler serves Rules.Text, the
-// client received the text of rules; otherwise a file with the hash sent.
-func (v *versions) ReadAt(r *judge.Request, rules *judge.Rules, sent uint64) int64 {
-	at := r.Time.UnixNano()
+// Received returns the version, as Rules.PathRules, that the client of r received: that of
+// rules if the handler serves Rules.Text, otherwise that of the file with the hash sent. It
+// returns 0 for a file that was not in force lately.
+func (v *versions) Received(r *judge.Request, rules *judge.Rules, sent uint64) uint64 {
+	if v.Published(rules) {
+		return rules.PathRules()
+	}
 	e := v.table.find(v.Key(r.Origin))
-	if e == nil {
-		return at
+	if e == nil || sent == 0 {
+		return 0
 	}
-	h := e.history.Load()
-	switch {
-	case h == nil:
-	case !v.Published(rules):
-		return h.sentAt(sent, at)
-	case rules.PathRules() == h.Current.PathRules():
-		at = max(at, h.from)
-	default:
-		at = min(at, h.from-1)
-	}
-	return at
+	return e.history.Load().versionOf(sent)
 }
 
 // Published reports whether clients that request /robots.txt receive
@@ -197,15 +189,9 @@ func (v *versions) compileVersions(rec *historyRecord) *History {
 		c.Apart = v.settings.Publishes() // the text already has the lines of the operator
 		return v.settings.RulesOf(c)
 	}
-	h := &History{Current: compile(rec.current.Content), from: rec.from, open: rec.open, periods: slices.Clone(rec.periods)}
-	rename := map[uint64]uint64{rec.current.version: h.Current.PathRules()}
+	h := &History{Current: compile(rec.current), from: rec.from, first: rec.first, open: rec.open}
 	for _, v := range rec.earlier {
-		rules := compile(v.Content)
-		rename[v.version] = rules.PathRules()
-		h.add(judge.Version{Rules: rules, From: v.from, To: v.until, Brief: v.brief}, 0)
-	}
-	for i := range h.periods { // the version's name depends on the settings
-		h.periods[i].version = rename[h.periods[i].version]
+		h.add(judge.Version{Rules: compile(v.Content), From: v.from, To: v.until, Brief: v.brief}, 0)
 	}
 	return h
 }
@@ -257,7 +243,6 @@ func (v *versions) joinHistory(e *entry) {
 		for _, v := range known.Earlier {
 			h.add(v, 0)
 		}
-		h.periods = append(h.periods, known.periods...)
 		slices.SortStableFunc(h.Earlier, func(a, b judge.Version) int { return cmp.Compare(b.To, a.To) })
 		v.setHistory(e, h)
 	}
