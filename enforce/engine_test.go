@@ -96,8 +96,8 @@ func TestManyUserAgentFields(t *testing.T) {
 		t.Errorf("%d browsers: %v", len(agents), d.Reason)
 	}
 	agents[15] = fake.Gptbot
-	if d := e.decide("/x", agents...); d.Action != judge.Deny || d.Crawler() != "GPTBot" {
-		t.Errorf("crawler in the last field: %v for %s", d.Action, d.Crawler())
+	if d := e.decide("/x", agents...); d.Action != judge.Deny || d.Name() != "GPTBot" {
+		t.Errorf("crawler in the last field: %v for %s", d.Action, d.Name())
 	}
 	agents = slices.Repeat([]string{fake.Chrome}, 17)
 	if d := e.decide("/private/x", agents...); d.Action != judge.Deny || d.Group.Token() != "*" {

@@ -35,12 +35,12 @@ func Example() {
 			Origin:     judge.NewOrigin("https", "example.com", 443),
 			Time:       time.Now(),
 		}, &d)
-		fmt.Println(d.Action, d.Reason, d.Crawler(), d.Line)
+		fmt.Println(d.Action, d.Reason, d.Name(), d.Line)
 	}
 	// Output:
 	// deny disallowed CCBot 2
 	// pass allowed CCBot 0
-	// pass person person 0
+	// pass person  0
 	// pass allowed bingbot 0
 	// throttle crawl_delay bingbot 5
 }

@@ -74,7 +74,7 @@ func TestWithAnotherRegistry(t *testing.T) {
 	// A read that is due goes to the new observer.
 	now = now.Add(time.Hour)
 	after.Origins().Peek(&judge.Request{Origin: origin, Time: now})
-	if e := reads.Next(t); e.Outcome != judge.Failed || !e.Kept {
+	if e := reads.Next(t); e.Outcome != judge.Failed || e.Rules.Outcome() == judge.Failed {
 		t.Errorf("a failing source: %+v", e)
 	}
 	decide(after, origin, thing, "/private/", judge.Disallowed)

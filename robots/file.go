@@ -24,7 +24,8 @@ type File struct {
 type otherLines struct {
 	words    []string
 	licenses []License
-	fields   []Field // lines outside any group
+	signals  []ContentSignal // outside any group
+	usages   []ContentUsage  // the same
 }
 
 // noOtherLines is shared by all files that have none.
@@ -136,21 +137,13 @@ func (f *File) Words() []string { return f.words }
 // Licenses returns the License lines.
 func (f *File) Licenses() []License { return f.licenses }
 
-// ContentSignals returns the Content-Signal lines among Fields, which apply to
+// ContentSignals returns the Content-Signal lines outside any group, which apply
+// to all crawlers. It returns only the first 16.
+func (f *File) ContentSignals() []ContentSignal { return f.signals }
+
+// ContentUsage returns the Content-Usage lines outside any group, which apply to
 // all crawlers. It returns only the first 16.
-func (f *File) ContentSignals() []ContentSignal { return f.limits().signals }
-
-// ContentUsage returns the Content-Usage lines among Fields, which apply to all
-// crawlers. It returns only the first 16.
-func (f *File) ContentUsage() []ContentUsage { return f.limits().usages }
-
-// limits parses the lines outside any group.
-func (f *File) limits() (l limits) {
-	for i := range f.fields {
-		l.add(&f.fields[i])
-	}
-	return l
-}
+func (f *File) ContentUsage() []ContentUsage { return f.usages }
 
 // Line returns a line of the file by its number, from 1.
 func (f *File) Line(number int) (Line, bool) {

@@ -64,7 +64,6 @@ type Group struct {
 // lines are the lines of a group that few groups have.
 type lines struct {
 	noindex []*ruleset
-	fields  [][]Field // of each unit
 	limits
 }
 
@@ -110,8 +109,8 @@ func (g *Group) RuleCount() (n int) {
 	return n
 }
 
-// NoindexRules returns the group's Noindex lines in the order of the file. Fields
-// has these lines too. It leaves out lines without a path.
+// NoindexRules returns the group's Noindex lines in the order of the file. It
+// leaves out lines without a path.
 func (g *Group) NoindexRules() []Rule { return rulesOf(g.orNone().noindex) }
 
 // rulesOf returns the rules of all sets in the order of the file.
@@ -165,13 +164,6 @@ func (g *Group) ContentSignals() []ContentSignal { return g.orNone().signals }
 // ContentUsage returns the group's Content-Usage lines, only the first 16. It
 // leaves out lines without a key=value pair.
 func (g *Group) ContentUsage() []ContentUsage { return g.orNone().usages }
-
-// Fields returns the lines of the group that are not User-agent, Allow or
-// Disallow lines, in the order of the file. It includes unknown, malformed,
-// Noindex and Clean-param lines, and leaves out Sitemap, Host and License lines.
-func (g *Group) Fields() []Field {
-	return joinLines(g.orNone().fields, func(list []Field) []Field { return list }, func(f *Field) int { return f.Line })
-}
 
 // Match returns the verdict on a request target. The longest matching rule
 // decides, and Allow if two are equally long (RFC 9309, section 2.2.2). If the

@@ -21,11 +21,11 @@ type limits struct {
 // file.
 const maxLimits = 16
 
-func (l *limits) add(fd *Field) {
-	switch fd.Directive {
+func (l *limits) add(fd *field) {
+	switch fd.directive {
 	case DirectiveCrawlDelay:
-		if d, ok := parseCrawlDelay(fd.Value); ok {
-			l.addDelay(&CrawlDelay{Delay: d, Line: fd.Line})
+		if d, ok := parseCrawlDelay(fd.value); ok {
+			l.addDelay(&CrawlDelay{Delay: d, Line: fd.line})
 		}
 	case DirectiveRequestRate:
 		addLimit(&l.rates, fd, parseRequestRate)
@@ -39,15 +39,15 @@ func (l *limits) add(fd *Field) {
 }
 
 // addLimit adds what parse reads from a line, unless it is malformed or the list is full.
-func addLimit[T any](list *[]T, fd *Field, parse func(*Field) (T, bool)) {
+func addLimit[T any](list *[]T, fd *field, parse func(*field) (T, bool)) {
 	if v, ok := parse(fd); ok && len(*list) < maxLimits {
 		*list = append(*list, v)
 	}
 }
 
-func parseVisitTime(fd *Field) (VisitTime, bool) {
-	w, ok := parseWindow(fd.Value)
-	return VisitTime{Window: w, Line: fd.Line}, ok
+func parseVisitTime(fd *field) (VisitTime, bool) {
+	w, ok := parseWindow(fd.value)
+	return VisitTime{Window: w, Line: fd.line}, ok
 }
 
 func (l *limits) addDelay(d *CrawlDelay) {
@@ -92,19 +92,6 @@ var WholeDay = Window{From: 0, To: minutesPerDay - 1}
 
 // Always reports whether the window is open at every minute of the day.
 func (w Window) Always() bool { return w.From == w.To || (w.To+1)%minutesPerDay == w.From }
-
-// Contains reports whether the window is open at t.
-func (w Window) Contains(t time.Time) bool {
-	if w.Always() {
-		return true
-	}
-	hour, minute, _ := t.UTC().Clock()
-	m := 60*hour + minute
-	if w.From < w.To {
-		return w.From <= m && m <= w.To
-	}
-	return m >= w.From || m <= w.To
-}
 
 // String returns the window in the syntax of robots.txt: hhmm-hhmm.
 func (w Window) String() string {
@@ -189,8 +176,8 @@ const maxRate = 1_000_000_000
 
 // parseRequestRate parses N/T[s|m|h|d] [hhmm-hhmm]. If the window is malformed,
 // the rate applies all day.
-func parseRequestRate(fd *Field) (r RequestRate, ok bool) {
-	rate, window := fd.Value, ""
+func parseRequestRate(fd *field) (r RequestRate, ok bool) {
+	rate, window := fd.value, ""
 	if i := strings.IndexAny(rate, " \t"); i >= 0 {
 		rate, window = rate[:i], strings.TrimSpace(rate[i:])
 	}
@@ -205,7 +192,7 @@ func parseRequestRate(fd *Field) (r RequestRate, ok bool) {
 	if !known || !okN || !okT {
 		return r, false
 	}
-	r = RequestRate{Requests: n, Per: seconds(float64(t) * unit.Seconds()), Window: WholeDay, Line: fd.Line}
+	r = RequestRate{Requests: n, Per: seconds(float64(t) * unit.Seconds()), Window: WholeDay, Line: fd.line}
 	if w, ok := parseWindow(window); ok {
 		r.Window = w
 	}

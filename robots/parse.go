@@ -67,9 +67,10 @@ func (f *File) read(text string) {
 		l.split(f.dialect)
 		p.line(l)
 	}
-	p.rules, p.fields = slices.Clone(p.rules), slices.Clone(p.fields) // without the room for more
+	p.rules = slices.Clone(p.rules) // without the room for more
 	p.finish()
-	if f.words == nil && f.licenses == nil && f.fields == nil {
+	f.signals, f.usages = p.outside.signals, p.outside.usages
+	if f.words == nil && f.licenses == nil && f.signals == nil && f.usages == nil {
 		f.otherLines = &noOtherLines
 	}
 }
@@ -86,7 +87,8 @@ type parser struct {
 	names       []agent
 	refs        []ref // one for each token on a User-agent line
 	rules       []ruleLine
-	fields      []Field
+	fields      []field
+	outside     limits  // any group
 	blocks      []block // of refs, and of the rules below
 	runs        []block // of refs, and of the fields below
 	open        bool    // a User-agent line would belong to the last block
@@ -210,15 +212,15 @@ func (p *parser) rule(l *Line) {
 }
 
 func (p *parser) field(l *Line) {
-	fd := Field{Directive: l.Directive, Key: l.Key, Value: l.Value, Line: l.Number, offset: l.Offset + l.ValueCol}
+	fd := field{l.Directive, l.Value, l.Number, l.Offset + l.ValueCol}
 	if len(p.runs) == 0 || p.recordEnded {
-		p.file.fields = append(p.file.fields, fd)
+		p.outside.add(&fd)
 		return
 	}
 	if l.Directive != DirectiveUnknown {
 		p.inRun = false
+		p.fields = append(p.fields, fd)
 	}
-	p.fields = append(p.fields, fd)
 }
 
 // documentTags start an HTML document. partTags start a part of one, such as the

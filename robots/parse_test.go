@@ -137,7 +137,7 @@ func TestNilGroupAllowsAll(t *testing.T) {
 	_, delayed := g.CrawlDelay()
 	noindex := g.NoindexViews(&v).Line > 0
 	if !g.Match("/a").Allowed || !g.MatchViews(&v).Allowed || delayed || noindex ||
-		len(g.RequestRates())+len(g.VisitTimes())+len(g.Rules())+len(g.Fields())+len(g.Tokens()) > 0 {
+		len(g.RequestRates())+len(g.VisitTimes())+len(g.Rules())+len(g.Tokens()) > 0 {
 		t.Error("the nil Group does not allow everything, or has limits")
 	}
 }

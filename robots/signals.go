@@ -9,15 +9,13 @@ type License struct {
 	Line int
 }
 
-// Field is a line that is not a User-agent, Allow or Disallow line, such as a
-// Crawl-delay or Noindex line. Key and Value are as written.
-type Field struct {
-	Directive Directive
-	Key       string
-	Value     string
-	Line      int
-
-	offset int // of Value in the file
+// field is a known line that is not a User-agent, Allow or Disallow line, such as a
+// Crawl-delay or Noindex line.
+type field struct {
+	directive Directive
+	value     string // as written
+	line      int
+	offset    int // of value in the file
 }
 
 // Preference is one key=value pair of a Content-Signal or Content-Usage line,
@@ -62,14 +60,14 @@ func parsePreferences(s string) []Preference {
 	return list
 }
 
-func parseContentSignal(fd *Field) (ContentSignal, bool) {
-	c := ContentSignal{Signals: parsePreferences(fd.Value), Value: fd.Value, Line: fd.Line}
+func parseContentSignal(fd *field) (ContentSignal, bool) {
+	c := ContentSignal{Signals: parsePreferences(fd.value), Value: fd.value, Line: fd.line}
 	return c, len(c.Signals) > 0
 }
 
-func parseContentUsage(fd *Field) (ContentUsage, bool) {
-	c := ContentUsage{Value: fd.Value, Line: fd.Line}
-	rest := fd.Value
+func parseContentUsage(fd *field) (ContentUsage, bool) {
+	c := ContentUsage{Value: fd.value, Line: fd.line}
+	rest := fd.value
 	if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "*") {
 		i := strings.IndexAny(rest, " \t")
 		if i < 0 {

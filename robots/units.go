@@ -16,8 +16,8 @@ import (
 type unit struct {
 	agents  []int32 // the crawlers, as indexes in parser.names; sorted
 	rules   []ruleLine
-	fields  []Field
 	noindex []ruleLine
+	limited bool // it has lines for limits or noindex
 	limits
 
 	ruleset, noindexset *ruleset
@@ -38,10 +38,8 @@ func (p *parser) finish() {
 	for i, r := range p.runs {
 		end := endOf(p.runs, i, block{len(p.refs), len(p.fields)})
 		if un := u.unit(p.refs[r.refs:end.refs]); un != nil {
-			fields := p.fields[r.items:end.items]
-			un.fields = extend(un.fields, fields)
-			for i := range fields {
-				un.addField(&fields[i])
+			for i := range p.fields[r.items:end.items] {
+				un.addField(&p.fields[r.items+i])
 			}
 		}
 	}
@@ -58,17 +56,18 @@ func endOf(list []block, i int, all block) block {
 
 // extend appends more to list. If list is empty, it returns more itself,
 // without copying it.
-func extend[T any](list, more []T) []T {
+func extend(list, more []ruleLine) []ruleLine {
 	if len(list) == 0 {
 		return slices.Clip(more)
 	}
 	return append(list, more...)
 }
 
-func (un *unit) addField(fd *Field) {
+func (un *unit) addField(fd *field) {
+	un.limited = true
 	un.limits.add(fd)
-	if fd.Directive == DirectiveNoindex && fd.Value != "" {
-		un.noindex = append(un.noindex, newRuleLine(fd.offset, fd.Value, fd.Line, noindexLine))
+	if fd.directive == DirectiveNoindex && fd.value != "" {
+		un.noindex = append(un.noindex, newRuleLine(fd.offset, fd.value, fd.line, noindexLine))
 	}
 }
 
@@ -165,6 +164,7 @@ func (u *unitTable) groups() {
 // assemble makes the group of units.
 func (g *Group) assemble(units []*unit) {
 	var more lines
+	limited := false
 	for _, un := range units {
 		if un.ruleset != nil {
 			g.rules = append(g.rules, un.ruleset)
@@ -172,12 +172,10 @@ func (g *Group) assemble(units []*unit) {
 		if un.noindexset != nil {
 			more.noindex = append(more.noindex, un.noindexset)
 		}
-		if len(un.fields) > 0 {
-			more.fields = append(more.fields, un.fields)
-		}
+		limited = limited || un.limited
 		more.limits.merge(&un.limits)
 	}
-	if g.lines = &noLines; len(more.fields) > 0 {
+	if g.lines = &noLines; limited {
 		g.lines = &more
 	}
 }

@@ -142,16 +142,6 @@ func (d *Decision) names(a *crawler.Agent) bool {
 // sameBudget reports whether two agents are the same crawler, which has one budget.
 func sameBudget(a, b *crawler.Agent) bool { return strings.EqualFold(a.Name(), b.Name()) }
 
-// Crawler returns the crawler's name in the registry or, if the registry does
-// not have it, its class. So the number of different names is limited, which
-// metrics need.
-func (d *Decision) Crawler() string {
-	if d.Agent.Crawler != nil {
-		return d.Agent.Crawler.Name
-	}
-	return d.Agent.Class.String()
-}
-
 // Name returns the crawler's name in the registry or, if the registry does not
 // have it, the token that the client sent. A client can send any token.
 func (d *Decision) Name() string { return d.Agent.Name() }

@@ -91,7 +91,6 @@ type FetchEvent struct {
 	Rules    *judge.Rules  // the rules in force after the fetch
 	Changed  bool          // the outcome or the file differs from that of the previous fetch
 	Held     bool          // the outcome is of a new version that is fetched again before it counts; Rules is what stays in force
-	Kept     bool          // Rules is a cached copy from an earlier fetch
 	Again    bool          // the source works again: the fetch before this one failed
 	Repeated bool          // the first fetch since the origin was evicted
 	Took     time.Duration // how long the fetch took

@@ -209,7 +209,6 @@ func (p *Table) record(e *entry, ev *FetchEvent, found judge.Content, resp judge
 		}
 	}
 	inForce = e.inForce(&p.cfg, found, now)
-	ev.Kept = inForce.Outcome != found.Outcome
 	ev.Changed = !e.tried || e.last != found.Outcome || ev.Outcome == judge.Loaded
 	e.last, e.tried, e.err = found.Outcome, true, ev.Err
 	return inForce, changed, now.Add(e.pause(p.cfg.Refresh, inForce.Outcome))

@@ -89,7 +89,7 @@ func (p *Table) hold(e *entry, found judge.Content, resp judge.Response, sure bo
 
 // keep ends a fetch whose result is held: what is in force stays in force.
 func (p *Table) keep(e *entry, ev FetchEvent, now time.Time) FetchEvent {
-	ev.Rules, ev.Held, ev.Kept = e.rules.Load(), true, true
+	ev.Rules, ev.Held = e.rules.Load(), true
 	e.mu.Lock()
 	e.failures, e.tried = 0, true
 	if ev.Rules.Content().Outcome != judge.Failed {

@@ -180,8 +180,8 @@ func TestRulesByAnswerOfTheSource(t *testing.T) {
 			if got := allows(rules, "/private/x"); got != tt.private {
 				t.Errorf("/private/ allowed: %v, want %v", got, tt.private)
 			}
-			if kept := e.Outcome == judge.Failed || e.Outcome == judge.Forbidden || e.Outcome == judge.NotRobots; kept != e.Kept {
-				t.Errorf("kept = %v for %v", e.Kept, e.Outcome)
+			if kept := e.Outcome == judge.Failed || e.Outcome == judge.Forbidden || e.Outcome == judge.NotRobots; kept != (e.Outcome != judge.Unchanged && e.Rules.Outcome() != e.Outcome) {
+				t.Errorf("in force is %v after %v", e.Rules.Outcome(), e.Outcome)
 			}
 		})
 	}

@@ -67,14 +67,14 @@ func (m *model) limits() []*modelLimit {
 func (m *model) accepts(now time.Time) bool {
 	open := len(m.visits) == 0
 	for _, w := range m.visits {
-		open = open || w.Contains(now)
+		open = open || contains(w, now)
 	}
 	if !open {
 		return false
 	}
 	at := new(big.Rat).SetInt64(now.UnixMicro())
 	for _, l := range m.limits() {
-		if l.window.Contains(now) && new(big.Rat).Sub(l.tat, l.tolerance).Cmp(at) > 0 {
+		if contains(l.window, now) && new(big.Rat).Sub(l.tat, l.tolerance).Cmp(at) > 0 {
 			return false
 		}
 	}
@@ -88,7 +88,7 @@ func (m *model) take(now time.Time) bool {
 	}
 	at := new(big.Rat).SetInt64(now.UnixMicro())
 	for _, l := range m.limits() {
-		if l.window.Contains(now) {
+		if contains(l.window, now) {
 			start := at
 			if l.tat.Cmp(at) > 0 {
 				start = l.tat

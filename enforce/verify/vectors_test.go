@@ -231,7 +231,7 @@ func TestDirectoriesOfOthers(t *testing.T) {
 		}
 	}
 	readJSONFile(t, filepath.Join(dir, "draft_directory_response.json"), &draft)
-	r := &document.Response{Body: []byte(draft.Response.Body), Authority: draft.Request.Authority, Header: make(http.Header)}
+	r := &document.Response{Body: []byte(draft.Response.Body), Header: make(http.Header)}
 	for name, value := range draft.Response.Headers {
 		r.Header.Set(name, value)
 	}

@@ -136,7 +136,6 @@ type Response struct {
 	Body      []byte
 	MediaType string      // Content-Type, as sent
 	Header    http.Header // nil for a stored copy
-	Authority string      // host, with a port if the URL has one; empty for a stored copy
 }
 
 var errTooLarge = errors.New("the document is longer than 4 MiB")
@@ -181,5 +180,5 @@ func get(ctx context.Context, client *http.Client, address, accept string, befor
 	if len(body) > MaxSize {
 		return nil, errTooLarge
 	}
-	return &Response{Body: body, MediaType: res.Header.Get("Content-Type"), Header: res.Header, Authority: res.Request.URL.Host}, nil
+	return &Response{Body: body, MediaType: res.Header.Get("Content-Type"), Header: res.Header}, nil
 }

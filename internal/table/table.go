@@ -164,20 +164,6 @@ func (t *Table[V]) Add(hash uint64, worth func(*V) int64, create func(*V)) *V {
 	return &e.value
 }
 
-// Remove removes a key.
-func (t *Table[V]) Remove(hash uint64) {
-	if t.Get(hash) == nil {
-		return
-	}
-	s, _, lock := t.lock(hash)
-	defer lock.Unlock()
-	for i := range s.places {
-		if e := s.places[i].Load(); e != nil && e.hash == hash {
-			s.put(i, nil, 0)
-		}
-	}
-}
-
 // free returns a place that is not used, -1 if there is none.
 func (s *set[V]) free() int {
 	for i := range s.places {

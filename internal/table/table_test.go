@@ -45,14 +45,6 @@ func TestAddDisplacesTheLowestWorth(t *testing.T) {
 	if v := table.Add(hash(0), value, func(*atomic.Int64) { t.Error("a known key is created") }); v.Load() != 3 {
 		t.Errorf("a known key: %d", v.Load())
 	}
-	table.Remove(hash(0))
-	table.Remove(hash(0))
-	if table.Get(hash(0)) != nil {
-		t.Error("a removed key is kept")
-	}
-	if table.Add(hash(0), value, nil).Load() != 0 || table.Get(hash(ways)).Load() != 100 {
-		t.Error("a new key took another place than the free one")
-	}
 }
 
 // A large table has memory in proportion to its keys, and loses none while it grows.
@@ -92,7 +84,6 @@ func TestConcurrentUse(t *testing.T) {
 					t.Error("a key is gone")
 				}
 				table.Add(keys.Uint64(), value, nil)
-				table.Remove(keys.Uint64())
 				for range table.All() {
 					break
 				}
@@ -105,7 +96,6 @@ func TestConcurrentUse(t *testing.T) {
 		if v := table.Get(keys.Uint64()); v == nil || v.Load() != 8 {
 			t.Fatalf("a value was added by 8 goroutines: %v", v)
 		}
-		keys.Uint64()
 		keys.Uint64()
 	}
 	if created.Load() != 1000 {
