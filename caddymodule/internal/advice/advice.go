@@ -30,7 +30,6 @@ type Facts struct {
 	statusapi.Problem
 	Row      *crawler.Crawler // the crawler's row of the registry; nil for others
 	Hosts    []string         // that share a block with others, which no line may touch; none if Sites have their block alone
-	OwnFile  bool             // each host has a robots.txt of its own
 	Verifies bool             // the setting verify is on
 	Checks   bool             // the setting challenge is on
 	Admin    Admin            // "" where the operator may not see it

@@ -54,7 +54,7 @@ func enforcing() *statusapi.Status {
 				{"api.test, www.api.test", "2026-11-22 14:02", "70", "self-declared, ai-*"},
 			},
 		}}},
-		CrawlersTotal: 2, RulesTotal: 5, FilesTotal: 1,
+		CrawlersTotal: 2, RulesTotal: 5, Origins: statusapi.OriginTally{Origins: 1},
 		Busiest: []statusapi.Crawler{
 			{Name: "Googlebot", Class: "crawler", Purposes: []string{"search"}, Last: at(14, 13), Windows: windowsOf(statusapi.Counts{Requests: 10, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1, Decided: statusapi.Decided[uint64]{Passed: 9, Throttled: 1}})},
 			{Name: "Evil\x1b[2JBot", Class: "self-declared", Last: at(9, 0), Windows: windowsOf(statusapi.Counts{Requests: 3, Decided: statusapi.Decided[uint64]{Denied: 3}})},
@@ -104,7 +104,7 @@ func monitoring() *statusapi.Status {
 				{What: "Limit how often each crawler comes", Text: "limit /shop/* {\n\teach 10/1m\n}", Where: statusapi.Caddyfile}, {What: "Deny it", Text: "policy {\n\tdeny GPTBot\n}"}}},
 			{Severity: statusapi.Remark, Message: "Handled: impostors of Googlebot get 403", Advice: "Nothing to do."},
 		}},
-		CrawlersTotal: 12, RulesTotal: 1, FilesTotal: 2,
+		CrawlersTotal: 12, RulesTotal: 1, Origins: statusapi.OriginTally{Origins: 2},
 		Busiest: []statusapi.Crawler{
 			{Name: "GPTBot", Class: "crawler", Purposes: []string{"ai-training"}, Last: at(14, 13), Windows: windowsOf(c)},
 		},

@@ -61,7 +61,7 @@ func BenchmarkCount(b *testing.B) {
 // configuration.
 func filled(clock *testClock) *Counters {
 	c := New(clock.now)
-	for i := 0; c.Rows() < maxNamed*3/4; i++ {
+	for i := 0; c.named.n.Load()+c.invented.n.Load() < maxNamed*3/4; i++ {
 		site := c.Site(fmt.Sprintf("s%d.example", i))
 		for row := range crawler.Builtin().All() {
 			site.Count(decision(crawler.Agent{Class: row.Class, Crawler: row, Token: row.Name}, judge.Allowed), clock.request())

@@ -17,7 +17,6 @@ import (
 // Maximum numbers of sites, and of rows.
 const (
 	MaxSites = 1000
-	MaxRows  = maxNamed + maxInvented
 
 	maxNamed    = 20_000 // at sites, of crawlers of the registry
 	maxInvented = 4096   // of other crawlers: clients make up their names
@@ -74,9 +73,6 @@ func (c *Counters) SetRoom(octets int64) { c.ofHosts.max.Store(min(octets/rowSiz
 // HostOctets returns how many octets the rows of these hosts take, but for those of names that
 // clients make up.
 func (c *Counters) HostOctets() int64 { return c.ofHosts.n.Load() * rowSize }
-
-// Rows returns the number of rows at sites, and of invented names.
-func (c *Counters) Rows() int { return int(c.named.n.Load() + c.invented.n.Load()) }
 
 // Site counts requests to one site, or to one host of it: each fold adds those to the
 // counts of the site, too. Its methods for requests are safe for concurrent use.

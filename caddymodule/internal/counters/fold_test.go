@@ -31,7 +31,7 @@ func TestBoundsForManyNamesAndHosts(t *testing.T) {
 	if names := c.invented.n.Load(); names > maxInvented {
 		t.Errorf("%d rows of invented names", names)
 	}
-	if rows := c.Rows(); rows > MaxRows {
+	if rows := c.named.n.Load() + c.invented.n.Load(); rows > maxNamed+maxInvented {
 		t.Errorf("%d rows", rows)
 	}
 	found := crawlersByName(c, statusapi.AllSites())

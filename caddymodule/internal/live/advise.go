@@ -43,7 +43,7 @@ func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.A
 		f.Verifies, f.Checks = h.Verifies, h.Settings.Steps["challenge"] != nil
 		isOthers := func(site string) bool { return !h.ownsHost(site) }
 		if len(f.Sites) > 0 && !slices.ContainsFunc(f.Sites, isOthers) && !slices.Equal(f.Sites, h.Hosts) {
-			f.Hosts, f.OwnFile = f.Sites, h.engine().Origins().PerOrigin()
+			f.Hosts = f.Sites
 		}
 		if len(f.Sites) == 1 && !h.ownsHost(site) { // their mode is set together
 			f.Sites = h.Hosts

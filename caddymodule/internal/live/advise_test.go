@@ -8,29 +8,27 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/policy"
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
-// What is handled says so first, and needs no action. What is not has the lines that hold
-// this crawler on these paths.
+// What is handled says so first, and needs no action. What is not has one.
 func TestHandledFloods(t *testing.T) {
+	const limit = "Limit how often each crawler comes, whatever its name: the line limit" + inStandard
 	for _, tt := range []struct {
 		name  string
 		quiet bool // the usual rate is not known
 		why   map[judge.Reason]int
-		want  string // severity, message and first text to copy
+		want  string // severity, message and first action
 	}{
 		{"denied", false, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; 1.0 are usual|"},
 		{"throttled", false, map[judge.Reason]int{judge.CrawlDelay: 199, judge.Allowed: 1}, "note Handled: GPTBot gets 429 for 99 % of it: 200 requests a minute to a.test; 1.0 are usual|"},
-		{"a part is refused", false, map[judge.Reason]int{judge.Disallowed: 170, judge.Allowed: 30}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|limit /shop/* {\n\teach 10/1m\n}"},
-		{"the rest is a flood itself", false, map[judge.Reason]int{judge.Disallowed: 1200, judge.Allowed: 101}, "error GPTBot sends 1,301 requests a minute to a.test; 1.0 are usual|limit /shop/* {\n\teach 10/1m\n}"},
-		{"nothing is refused", false, map[judge.Reason]int{judge.Allowed: 200}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|limit /shop/* {\n\teach 10/1m\n}"},
+		{"a part is refused", false, map[judge.Reason]int{judge.Disallowed: 170, judge.Allowed: 30}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|" + limit},
+		{"the rest is a flood itself", false, map[judge.Reason]int{judge.Disallowed: 1200, judge.Allowed: 101}, "error GPTBot sends 1,301 requests a minute to a.test; 1.0 are usual|" + limit},
+		{"nothing is refused", false, map[judge.Reason]int{judge.Allowed: 200}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|" + limit},
 		{"busy and denied", true, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; how many are usual is not known before six hours|"},
-		{"busy", true, map[judge.Reason]int{judge.Allowed: 200}, "warning GPTBot sends 200 requests a minute to a.test; how many are usual is not known before six hours|limit /shop/* {\n\teach 10/1m\n}"},
+		{"busy", true, map[judge.Reason]int{judge.Allowed: 200}, "warning GPTBot sends 200 requests a minute to a.test; how many are usual is not known before six hours|" + limit},
 	} {
 		w := newWatcher()
 		send := func(n int, why judge.Reason) {
@@ -55,7 +53,7 @@ func TestHandledFloods(t *testing.T) {
 		}
 		p, text := h.Problems[0], ""
 		if len(p.Actions) > 0 {
-			text = p.Actions[0].Text
+			text = p.Actions[0].What
 		}
 		if got := p.Severity + " " + p.Message + "|" + text; got != tt.want || h.OK != strings.HasPrefix(tt.want, "note") {
 			t.Errorf("%s: %s, OK %t\nwant %s", tt.name, got, h.OK, tt.want)
@@ -99,7 +97,7 @@ func TestClaims(t *testing.T) {
 // What this program does not have is not there to copy.
 func TestActionsOfOtherPrograms(t *testing.T) {
 	for text, want := range map[string]string{
-		"http_clients on\nlimit /x {\n\teach 10/1m\n}": "http_clients on\nlimit /x {\n\teach 10/1m\n}",
+		"http_clients on\ncrawl_delay {\n\tburst 2\n}": "http_clients on\ncrawl_delay {\n\tburst 2\n}",
 		"http_clients on\nburden 7":                    "",
 	} {
 		a := possible(statusapi.Action{What: "Slow it down", Text: text, Where: statusapi.Caddyfile})

@@ -17,7 +17,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/live"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/caddymodule/steps/dashboard"
 	"github.com/caddy-robots/caddy-robots/enforce"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
@@ -91,7 +90,7 @@ func TestOriginsOfAHost(t *testing.T) {
 	r, _ := manyHosts(t, 3)
 	for scope, want := range map[string]int{"t1.example": 1, "t2.example": 1, "t3.example": 0, statusapi.AnySite: 3} {
 		list, err := r.Status(statusapi.Sites(scope), statusapi.Query{Span: statusapi.SpanDay})
-		if err != nil || list.FilesTotal != want || want == 1 && list.Files[0].Origin != "https://"+scope {
+		if err != nil || list.Origins.Origins != want || want == 1 && list.Files[0].Origin != "https://"+scope {
 			t.Errorf("%s: %+v, %v, want %d", scope, list, err, want)
 		}
 		lines, err := r.Lines(statusapi.Sites(scope), statusapi.LinesQuery{Refused: true})
@@ -105,20 +104,14 @@ func TestOriginsOfAHost(t *testing.T) {
 // hosts of a catch-all site.
 func BenchmarkManyHosts(b *testing.B) {
 	r, pass := manyHosts(b, 10_000)
-	page := func(query string) (octets int) {
+	ask := func(route, query string) (octets int) {
 		w := httptest.NewRecorder()
-		if err := dashboard.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/?data=live&limit=20"+query, nil), r, statusapi.AllSites()); err != nil || w.Code != 200 {
+		if err := statusapi.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/robots/"+route+"?"+query, nil), route, r, statusapi.AllSites()); err != nil || w.Code != 200 {
 			b.Fatal(err, w.Code)
 		}
 		return w.Body.Len()
 	}
-	route := func(route, query string) (octets int) {
-		w := httptest.NewRecorder()
-		if err := statusapi.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/robots/"+route+"?limit=10&span=day&"+query, nil), route, r, statusapi.AllSites()); err != nil || w.Code != 200 {
-			b.Fatal(err, w.Code)
-		}
-		return w.Body.Len()
-	}
+	page := func(query string) (octets int) { return ask("", "limit=20"+query) }
 	for _, bb := range []struct {
 		name string
 		ask  func() int
@@ -127,8 +120,8 @@ func BenchmarkManyHosts(b *testing.B) {
 		{"page/later", func() int { pass(); return page("") }}, // with a fold of the counters, and a look for accidents
 		{"page/day", func() int { return page("&span=day") }},
 		{"page/tenant", func() int { return page("&site=t77.example") }},
-		{"status", func() int { return route("", "") }},
-		{"lines", func() int { return route("lines", "refused=1") }},
+		{"status", func() int { return ask("", "limit=10&span=day") }},
+		{"lines", func() int { return ask("lines", "limit=10&refused=1") }},
 		{"news", func() int { r.News(); return 0 }},
 	} {
 		b.Run(bb.name, func(b *testing.B) {

@@ -52,7 +52,6 @@ type persistFile struct {
 	// Guarded by Counters.mu:
 	began   time.Time // when the use that has not ended began; zero for none
 	written time.Time
-	size    int64  // in octets
 	err     error  // of the last use
 	damage  string // of the file that was read, and where it is now
 }
@@ -162,13 +161,9 @@ func (p *persistFile) write() error {
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(target)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.written = time.Now()
-	if err == nil {
-		p.size = info.Size()
-	}
 	return nil
 }
 
@@ -230,7 +225,7 @@ func (p *persistFile) state() (*statusapi.Persist, []statusapi.Problem) {
 	c := p.counters
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s := &statusapi.Persist{File: p.path, Octets: p.size, Written: timeOf(p.written)}
+	s := &statusapi.Persist{File: p.path, Written: timeOf(p.written)}
 	err := p.err
 	if !p.began.IsZero() && time.Since(p.began) >= patience {
 		err = errors.New("the file system does not answer")

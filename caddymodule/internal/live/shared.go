@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/background"
@@ -13,7 +12,7 @@ import (
 // addShared adds the parts that belong to no single site.
 func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	used, most := r.app.Ceiling.Usage()
-	m := &statusapi.Memory{Octets: used, MaxOctets: most, Rows: r.app.Counters.Rows(), MaxRows: counters.MaxRows}
+	m := &statusapi.Memory{Octets: used, MaxOctets: most}
 	m.Evictions, m.Repeated = metrics.Evictions(now)
 	if health.Memory = m; m.Repeated >= manyRepeated {
 		health.Problems = append(health.Problems, evicted(m))

@@ -69,7 +69,7 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 		}
 	})
 	s.Rules, s.RulesTotal = busiest.Lines, busiest.Total
-	s.Origins.Origins, s.FilesTotal, s.Files = len(files), len(files), []statusapi.Origin{}
+	s.Origins.Origins, s.Files = len(files), []statusapi.Origin{}
 	for _, f := range top(query.Limit, files, compareFiles) {
 		s.Files = append(s.Files, r.origin(&f.inForce))
 	}

@@ -12,16 +12,30 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/limit"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/policy"
-	_ "github.com/caddy-robots/caddy-robots/caddymodule/steps/shed"
+	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
 	"github.com/caddy-robots/caddy-robots/robots/lint"
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
+
+func init() {
+	caddy.RegisterModule(new(guard))
+}
+
+// guard is a step that may refuse requests without a robots.txt.
+type guard struct{}
+
+func (*guard) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: step.Namespace + ".guard", New: func() caddy.Module { return new(guard) }}
+}
+
+func (*guard) Info() step.Info                               { return step.Info{Enforces: true, Words: []string{"no-guests"}} }
+func (*guard) UnmarshalCaddyfile(*caddyfile.Dispenser) error { return nil }
+func (*guard) Join(step.Site) error                          { return nil }
 
 // problemOf returns the problem of a file at example.com.
 func problemOf(t *testing.T, text string, settings config.Settings, change func(*mistakes.File)) statusapi.Problem {
@@ -128,7 +142,7 @@ func TestProblemsWithoutAFile(t *testing.T) {
 	missing, forbidden, redirected := outcome(judge.Missing, 404), outcome(judge.Forbidden, 403), outcome(judge.Redirected, 0)
 	kept := func(f *mistakes.File) { f.Last, f.HasCopy = judge.Forbidden, true }
 	unreviewed := func(f *mistakes.File) { f.Review = nil }
-	limited := config.Settings{Steps: caddy.ModuleMap{"limit": json.RawMessage("{}")}}
+	guarded := config.Settings{Steps: caddy.ModuleMap{"guard": json.RawMessage("{}")}}
 	tagged := config.Settings{XRobotsTag: make([]headers.Setting, 1)}
 	for _, tt := range []struct {
 		name     string
@@ -138,19 +152,17 @@ func TestProblemsWithoutAFile(t *testing.T) {
 		kind     string
 		advice   string
 	}{
-		{"no file", "", config.Settings{}, missing, "no_rules", "`robots no-training`"},
-		{"no file, and a policy", "", config.Settings{Steps: caddy.ModuleMap{"policy": []byte("{}")}}, missing, "", ""},
-		{"no file, and a limit", "", limited, missing, "", ""},
-		{"no file, and shed", "", config.Settings{Steps: caddy.ModuleMap{"shed": []byte("{}")}}, missing, "", ""},
+		{"no file", "", config.Settings{}, missing, "no_rules", "`robots no-guests`"},
+		{"no file, and a guard", "", guarded, missing, "", ""},
 		{"no file, and headers", "", tagged, missing, "", ""},
 		{"no file, and other lines", "", config.Settings{Mode: config.ModeMonitor, MaxOrigins: 7}, missing, "no_rules", ""},
-		{"an empty file, and a limit", "", limited, nil, "", ""},
-		{"a name that no crawler sends, and a limit", "User-agent: Google-Extended\nDisallow: /\n", limited, nil, "", ""},
-		{"a broken line, and a limit", "User-agent: *\nDisallow: a\n", limited, nil, "mistake", ""},
+		{"an empty file, and a guard", "", guarded, nil, "", ""},
+		{"a name that no crawler sends, and a guard", "User-agent: Google-Extended\nDisallow: /\n", guarded, nil, "", ""},
+		{"a broken line, and a guard", "User-agent: *\nDisallow: a\n", guarded, nil, "mistake", ""},
 		{"a broken line, and headers", "User-agent: *\nDisallow: a\n", tagged, nil, "mistake", ""},
 		{"a broken line that was not looked at", "User-agent: *\nDisallow: a\n", config.Settings{}, unreviewed, "", ""},
 		{"403", "", config.Settings{}, forbidden, "no_rules", "Let everybody fetch /robots.txt"},
-		{"403, and a limit", "", limited, forbidden, "no_rules", ""},
+		{"403, and a guard", "", guarded, forbidden, "no_rules", ""},
 		{"403, and headers", "", tagged, forbidden, "", ""},
 		{"403, and an earlier copy", "User-agent: *\nDisallow: /a\n", config.Settings{}, kept, "", ""},
 		{"another host", "", config.Settings{}, redirected, "no_rules", "without a redirect"},

@@ -117,14 +117,11 @@ type Memory struct {
 	MaxOctets int64 `json:"max_octets"`
 	Evictions int   `json:"evictions"`        // origins that were dropped because of a limit, in the minute before the current one
 	Repeated  int   `json:"repeated_fetches"` // of dropped origins, in that minute
-	Rows      int   `json:"rows"`             // number of counters: one for each crawler, site, result and line
-	MaxRows   int   `json:"max_rows"`
 }
 
 // Persist is the file that keeps the counters over a restart.
 type Persist struct {
 	File    string     `json:"file"`
 	Written *time.Time `json:"written"` // null before the first write
-	Octets  int64      `json:"octets"`
-	Error   string     `json:"error"` // of the last write, or of the read at the start; "" if it worked
+	Error   string     `json:"error"`   // of the last write, or of the read at the start; "" if it worked
 }

@@ -24,10 +24,9 @@ type Status struct {
 	Recent  []Refusal `json:"recent"`           // the newest first
 	Last    uint64    `json:"last"`             // the highest Refusal.Seq; pass it as Query.After to get the refusals that follow
 
-	// The numbers of all crawlers, rules and files.
+	// The numbers of all crawlers and rules; Origins has that of all files.
 	CrawlersTotal int `json:"crawlers_total"`
 	RulesTotal    int `json:"rules_total"`
-	FilesTotal    int `json:"robots_txt_total"`
 }
 
 // Query says what a Status has.

@@ -87,8 +87,8 @@ const figures = {
 
 const origins = {
 	show: (live) => {
-		const list = live.robots_txt, h = live.health, more = live.robots_txt_total - list.length;
-		byId('originsunit').textContent = list.length ? count(live.robots_txt_total) : '';
+		const list = live.robots_txt, h = live.health, more = live.origins.origins - list.length;
+		byId('originsunit').textContent = list.length ? count(live.origins.origins) : '';
 		empty('originsempty', list.length ? more > 0 ? plural(more, 'more origin', 'more origins') + ', which refuse less.' : '' : 'None yet: robots.txt is read at the first request to a site.');
 		const [good, bad] = [list.filter((p) => p.ok), list.filter((p) => !p.ok)], folded = [], shown = bad.map(origins.item);
 		(good.length > 3 ? folded : shown).push(...good.map(origins.item));
