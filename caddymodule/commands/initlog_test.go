@@ -41,7 +41,7 @@ func TestInitLog(t *testing.T) {
 		{"three sites", ofA + logOf("b.test", "AhrefsBot/7.0", "/thing/") + logOf("other.test", "CCBot/2.0", "/x/"), "",
 			[][]string{{"a.test\n", "\t#policy no-training\n", "#limit /item/"}, {"b.test\n", "deny seo", "#limit /thing/"}, {"c.test\n"}}, "note: c.test: the log has no request for it"},
 		{"one of them", ofA, "a.test", [][]string{{"a.test\n", "#policy no-training", "#limit /item/"}}, ""},
-		{"a short log", strings.Join(strings.SplitAfter(ofA, "\n")[:8], ""), "a.test", [][]string{{"a.test\n"}}, "are not enough for a pace"},
+		{"a short log", strings.Join(strings.SplitAfter(ofA, "\n")[:8], ""), "a.test", [][]string{{"a.test\n"}}, "are not enough to suggest policy or limit"},
 		{"no hosts, one site", without, "a.test", [][]string{{"a.test\n", "#policy no-training", "#limit /item/"}}, ""},
 		{"no hosts, three sites", without, "", [][]string{{"a.test\n"}, {"b.test\n"}, {"c.test\n"}}, "names no hosts"},
 	} {

@@ -104,11 +104,14 @@ func (r *Report) worstHalfHour() Finding {
 	f := Finding{Code: "worst_half_hour"}
 	who := r.most(func(c *Crawler) float64 { return float64(c.WorstHalfHour) })
 	switch {
+	case who == nil && r.Robots > 0 && r.Period.From == nil:
+		f.Text = "The worst half hour is not known: the log has no times."
+		return f
 	case who == nil:
-		f.Text = "The worst half hour is not known: the log has no times of crawlers' requests."
+		f.Text = "No flood under a robot's name: none came but health checks and monitors."
 		return f
 	case who.WorstHalfHour <= 30*proposedRate:
-		f.Text = fmt.Sprintf("No flood: no robot sent more than %s in half an hour.", requests(who.WorstHalfHour))
+		f.Text = fmt.Sprintf("No flood under a robot's name: none sent more than %s in half an hour.", requests(who.WorstHalfHour))
 		return f
 	}
 	from := time.Unix(0, who.worst.start*int64(30*time.Minute)).UTC()

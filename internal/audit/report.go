@@ -189,9 +189,8 @@ type Suggestion struct {
 	Once bool `json:"-"`
 	// Crawlers are the crawlers that the change is about, if it names them.
 	Crawlers []string `json:"crawlers"`
-	// Addresses is the number of different addresses that sent the requests for which
-	// the change is proposed, at most 1,000.
-	Addresses int `json:"addresses"`
+	// Addresses is the number of different addresses whose requests it would have refused.
+	Addresses int64 `json:"addresses"`
 }
 
 // report returns the report of the audit.

@@ -155,7 +155,7 @@ func (r *Report) crawlerTable() *Table {
 		t.add(c.Label(), c.Class, strings.Join(c.Purposes, ", "), c.Requests, octetsOf(c.Octets), r.seconds(c.Sum), c.Denied, c.Throttled,
 			c.WorstHalfHour, c.RobotsTxtReads, c.Addresses, verified(c.Verified), verified(c.VerifiedRefused), verified(c.Impostor))
 	}
-	if r.Estimated {
+	if r.Estimated && len(t.Rows) > 0 {
 		t.note("Large numbers of addresses are estimates.")
 	}
 	return t

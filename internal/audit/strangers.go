@@ -268,9 +268,9 @@ func (s *strangers) fetches(pages *hostPages) (most, sure bool) {
 
 // tooFew says why it is not certain which addresses are lone.
 func (s *strangers) tooFew() string {
-	what := "no browser read several pages in this log."
+	what := "no browser read more than two pages of a host in this log."
 	if s.readers > 0 {
-		what = fmt.Sprintf("only %s of browsers read several pages in this log, and %d fetched images, styles or scripts.",
+		what = fmt.Sprintf("only %s of browsers read more than two pages of a host in this log, and %d fetched images, styles or scripts.",
 			words.Plural(s.readers, "version", "versions"), s.fetched)
 	}
 	return "Too few to tell for certain: " + what +

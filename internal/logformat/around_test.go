@@ -160,6 +160,8 @@ func TestNoClient(t *testing.T) {
 		{line: "web-1 nginx 192.0.2.1", client: "192.0.2.1"},
 		{line: "access.log:2001:db8::1", want: badClient},
 		{line: "access.log:12:192.0.2.1", client: "192.0.2.1"},
+		{line: "access.log:www.example.com 192.0.2.1", host: "www.example.com", client: "192.0.2.1"},
+		{line: "/var/log/a.log:12:www.example.com:443 192.0.2.1", host: "www.example.com:443", client: "192.0.2.1"},
 		{line: "<190>1 2026-11-07T11:59:00Z 192.0.2.1", client: "192.0.2.1"},
 		{line: "2026-11-07T12:00:00Z web1 192.0.2.1", client: "192.0.2.1"},
 		{line: "a=b 192.0.2.1", client: "192.0.2.1"},

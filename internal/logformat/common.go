@@ -103,7 +103,7 @@ func (p *commonLog) head(s string, e *Entry) Problem {
 	for rest, word := lastWord(before); strings.HasSuffix(word, ","); rest, word = lastWord(before) { // a list of proxies
 		before = rest
 	}
-	if problem := e.setClient(withoutFile(strings.TrimSpace(s[len(before):end]))); problem != None {
+	if problem := e.setClient(withoutFile(strings.TrimSpace(s[len(before):end]), isIPv4)); problem != None {
 		return problem
 	}
 	return p.host(before, e)
@@ -118,6 +118,9 @@ func (p *commonLog) host(s string, e *Entry) Problem {
 		before, host = lastWord(before)
 	}
 	isPrefixed := strings.TrimSpace(before) != ""
+	if !isPrefixed && !isTime(host) {
+		host = withoutFile(host, isHost)
+	}
 	switch {
 	case !isHost(host), isPrefixed && isServer(before, host):
 		return None

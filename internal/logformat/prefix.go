@@ -19,7 +19,7 @@ func clientEnd(s string) int {
 			break
 		}
 		end += n
-		if _, word := lastWord(s[:end]); isAddress(withoutFile(word)) {
+		if _, word := lastWord(s[:end]); isAddress(withoutFile(word, isIPv4)) {
 			return end
 		}
 	}
@@ -37,10 +37,16 @@ func lastWord(s string) (before, word string) {
 	return s[:i], s[i:]
 }
 
-// withoutFile removes what grep writes before an address: access.log:192.0.2.1
-func withoutFile(word string) string {
-	if i := strings.LastIndexByte(word, ':'); i >= 0 && isIPv4(word[i+1:]) && !isAddress(word) {
-		return word[i+1:]
+// withoutFile removes what grep writes before a word, as in access.log:192.0.2.1 and
+// access.log:12:example.com:443, if the word is then one of a kind.
+func withoutFile(word string, is func(string) bool) string {
+	if is(word) {
+		return word
+	}
+	for rest, hasMore := word, true; hasMore; {
+		if _, rest, hasMore = strings.Cut(rest, ":"); is(rest) {
+			return rest
+		}
 	}
 	return word
 }

@@ -1,7 +1,9 @@
 package challenge
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,12 +32,12 @@ func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
 		s.Note("The site has a challenge already: no other is suggested for the pages of addresses that request nothing else.")
 		return nil, nil
 	}
-	counts, err := s.Count(mayBeStormed(s.Lone))
+	counts, rest, err := countOf(s, mayBeStormed(s.Lone))
 	if err != nil {
 		return nil, err
 	}
-	rest, sum, patterns := counts[len(counts)-1], cost.Sum{}, []string(nil)
-	for _, one := range counts[:len(counts)-1] {
+	sum, patterns := cost.Sum{}, []string(nil)
+	for _, one := range counts {
 		if !isLonely(one, leastLone) || one.Lone.Requests > pollPages*one.Addresses {
 			rest.Pages, rest.Lone.Requests = rest.Pages+one.Pages, rest.Lone.Requests+one.Lone.Requests
 			continue
@@ -75,28 +77,77 @@ func isLonely(p propose.Pages, least int64) bool {
 	return p.Lone.Requests >= least && 2*p.Lone.Requests > p.Pages
 }
 
+// storms are patterns of pages that lone addresses requested, with those of names one folder deeper:
+// /*/*/blame/* of /*/app/*.
+type storms map[string][]string
+
 // mayBeStormed returns the patterns of the pages that lone addresses requested. A name that they
 // requested in several folders says what is stormed: /*/*/blame/*.
-func mayBeStormed(all []propose.Pages) (patterns []string) {
-	lone := make(map[string]int64)
+func mayBeStormed(all []propose.Pages) storms {
+	lone, found := make(map[string]int64), make(storms)
 	for _, p := range all {
 		for _, pattern := range patternsOf(p.Pattern) {
 			lone[pattern] += p.Lone.Requests
 		}
 	}
 	for _, p := range all {
-		best := ""
+		best, deeper := "", ""
 		for _, pattern := range patternsOf(p.Pattern) {
 			if 9*lone[pattern] > 10*lone[best] { // else the one before is as good, and says more
 				best = pattern
 			}
+			deeper = pattern
 		}
 		isWhole := strings.Trim(best, "/*?$") == ""
-		if !isWhole && isLonely(p, 1) && !slices.Contains(patterns, best) {
-			patterns = append(patterns, best)
+		if isWhole || !isLonely(p, 1) {
+			continue
 		}
+		parts := found[best]
+		if strings.HasPrefix(best, "/*/") && deeper != best && !slices.Contains(parts, deeper) {
+			parts = append(parts, deeper)
+		}
+		found[best] = parts
 	}
-	return patterns[:min(len(patterns), maxProposed)]
+	return found
+}
+
+// countOf counts pages of storms, those that lone addresses requested most first, and the others.
+// Where others read pages that have a name, but not one of the deeper ones, these say what is
+// stormed, and the name says whose it is.
+func countOf(s *propose.Site, all storms) (list []propose.Pages, rest propose.Pages, err error) {
+	var asked []string
+	names := slices.Sorted(maps.Keys(all))
+	for _, name := range names {
+		asked = append(asked, all[name]...)
+	}
+	counts, err := s.Count(append(asked, names...))
+	if err != nil {
+		return nil, rest, err
+	}
+	wide := counts[len(asked):]
+	for i, name := range names {
+		parts := counts[:len(all[name])]
+		counts = counts[len(parts):]
+		sum := wide[i]
+		for _, part := range parts {
+			sum.Pages += part.Pages
+			sum.Lone.Add(part.Lone)
+			sum.Addresses += part.Addresses
+		}
+		if others := wide[i].Pages - wide[i].Lone.Requests; len(parts) == 0 || 100*others <= sum.Lone.Requests {
+			parts = []propose.Pages{sum}
+		} else {
+			parts = append(slices.Clone(parts), wide[i])
+		}
+		list = append(list, parts...)
+	}
+	slices.SortStableFunc(list, func(a, b propose.Pages) int { return cmp.Compare(b.Lone.Requests, a.Lone.Requests) })
+	most := min(len(list), maxProposed)
+	rest = wide[len(names)]
+	for _, one := range list[most:] {
+		rest.Pages, rest.Lone.Requests = rest.Pages+one.Pages, rest.Lone.Requests+one.Lone.Requests
+	}
+	return list[:most], rest, nil
 }
 
 // patternsOf returns the pattern of a row of costs, and those of the names in it wherever they are:

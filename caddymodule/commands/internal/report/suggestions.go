@@ -55,7 +55,7 @@ func directives(list []audit.Suggestion) string {
 	at := make(map[string]int) // index in all of the line of such a step
 	for i := range list {
 		s := &list[i]
-		d := directive{why: fmt.Sprintf("# %d. Saves %s, from %s addresses.\n# It %s.\n", i+1, sum(s.Saved), words.Count(int64(s.Addresses)),
+		d := directive{why: fmt.Sprintf("# %d. Saves %s, from %s addresses.\n# It %s.\n", i+1, sum(s.Saved), words.Count(s.Addresses),
 			cli.Visible(s.Why))}
 		d.head, d.body, _ = strings.Cut(strings.TrimSuffix(s.Text, "\n}"), " {\n")
 		before, known := at[s.Kind]

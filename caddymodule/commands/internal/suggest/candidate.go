@@ -3,6 +3,7 @@ package suggest
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/propose"
@@ -20,19 +21,16 @@ type candidate struct {
 	proposal propose.Proposal
 	group    *robots.Group // of proposal.Paths; nil without
 
-	// What the replay finds: hashes of the addresses whose requests it would have refused, at
-	// most maxAddresses, and whether it would have refused requests of search engines or people,
-	// or its paths have feeds, or people come to them from other sites. Then it is not suggested.
-	addresses map[uint64]struct{}
+	// What the replay finds: the addresses whose requests it would have refused, and whether it would
+	// have refused requests of search engines or people, or its paths have feeds, or people come to
+	// them from other sites. Then it is not suggested.
+	addresses audit.Distinct
 	harms     bool
 	// If it asks: the other addresses, and the minutes in which it does.
 	others  audit.Distinct
 	minutes int64
 	minute  int64 // the latest, since 1970
 }
-
-// maxAddresses is the largest number of addresses that are told apart.
-const maxAddresses = 1000
 
 // The conditions for suggestions.
 const (
@@ -60,6 +58,7 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 		}
 		for _, p := range proposals {
 			switch {
+			case !p.Small && p.Estimate.Share(s.about.Whole) < propose.MinShare:
 			case s.about.Period >= time.Duration(p.Days)*24*time.Hour:
 				list = append(list, newCandidate(p))
 			case !slices.Contains(short, name):
@@ -69,8 +68,8 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 	}
 	s.isShort = len(short) > 0
 	if s.isShort {
-		s.about.Note("%s of a log are not enough for a pace: %s can be suggested from %d days on.",
-			words.Seconds(s.about.Period.Seconds()), words.List(short, len(short)), days)
+		s.about.Note("%s of a log are not enough to suggest %s, because the pace of robots varies with the day: %d days are.",
+			words.Seconds(s.about.Period.Seconds()), strings.Join(short, " or "), days)
 	}
 	if len(s.Hosts) > 0 {
 		s.about.Note("The block robots has other hosts too: only what can be written for %s alone is suggested. For more, "+
@@ -79,9 +78,6 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 	if !s.isShort && s.about.Whole.Seconds == 0 {
 		s.about.Note("The log does not have the durations of requests: costs are requests and octets.")
 	}
-	list = slices.DeleteFunc(list, func(c *candidate) bool {
-		return !c.proposal.Small && c.proposal.Estimate.Share(s.about.Whole) < propose.MinShare
-	})
 	slices.SortStableFunc(list, func(a, b *candidate) int {
 		return cmp.Compare(b.proposal.Estimate.Share(s.about.Whole), a.proposal.Estimate.Share(s.about.Whole))
 	})
@@ -89,7 +85,7 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 }
 
 func newCandidate(p propose.Proposal) *candidate {
-	c := &candidate{proposal: p, addresses: make(map[uint64]struct{})}
+	c := &candidate{proposal: p}
 	c.Suggestion = audit.Suggestion{Kind: nameOf(p.Step), Once: !p.Step.Info().Repeatable, Text: p.Text, Why: p.Why, Crawlers: append([]string{}, p.Crawlers...)}
 	if len(p.Paths) > 0 {
 		c.group = target.Group(p.Paths...)
@@ -100,9 +96,7 @@ func newCandidate(p propose.Proposal) *candidate {
 // add adds a request that the candidate would have refused.
 func (c *candidate) add(sum cost.Sum, client uint64) {
 	c.Saved.Add(sum)
-	if len(c.addresses) < maxAddresses {
-		c.addresses[client] = struct{}{}
-	}
+	c.addresses.Add(client)
 }
 
 // isAbout reports whether a change would refuse requests of a crawler.
@@ -112,7 +106,7 @@ func (c *candidate) isAbout(who *audit.Crawler) bool {
 
 // complete says what the replay found.
 func (c *candidate) complete() {
-	c.Addresses = len(c.addresses)
+	c.Addresses = min(c.addresses.Count(), c.Requests)
 	if c.Asks {
 		c.Asked = c.others.Count()
 		c.Why += ": in " + words.Seconds(float64(60*c.minutes)) + " of this log. It would have asked " +

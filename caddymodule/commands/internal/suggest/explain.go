@@ -24,14 +24,27 @@ func (s *suggester) explain(chosen []*candidate) {
 		said[name] = true
 		s.about.Note("%s: %s", name, s.why(c))
 	}
-	switch {
-	case len(said) > 0 || len(chosen) > 0 && !chosen[0].Asks:
-	case len(chosen) > 0:
-		s.about.Note("Besides, nothing that robots request under their own names costs more than %.0f %% and can be saved without a loss.",
-			100*propose.MinShare)
-	default:
-		s.about.Note("Nothing here costs more than %.0f %% of all requests and can be saved without a loss.", 100*propose.MinShare)
+	nothing := "Nothing here"
+	if len(chosen) > 0 || s.hasStrangers() {
+		nothing = "Besides, nothing that robots request under their own names"
 	}
+	if len(said) == 0 && (len(chosen) == 0 || chosen[0].Asks) {
+		s.about.Note("%s costs more than %.0f %% of all requests and can be saved without a loss.", nothing, 100*propose.MinShare)
+	}
+}
+
+// hasStrangers reports whether the report calls strangers a cost, or can't tell.
+func (s *suggester) hasStrangers() bool {
+	return s.Report.Costs.Lone.Requests > 0 || s.unknownStrangers() != ""
+}
+
+// unknownStrangers says why it is not known which addresses are lone; "" if it is.
+func (s *suggester) unknownStrangers() string {
+	i := slices.IndexFunc(s.Report.Warnings, func(w audit.Warning) bool { return w.Code == "no_strangers" })
+	if i < 0 {
+		return ""
+	}
+	return s.Report.Warnings[i].Text
 }
 
 // why says why no change is suggested for a crawler.

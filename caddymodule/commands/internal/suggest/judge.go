@@ -130,7 +130,7 @@ func (t *trial) countPage(p *audit.Page) {
 
 // isHarmless reports whether a candidate would have refused enough clients, and none that it must not.
 func (c *candidate) isHarmless() bool {
-	return !c.harms && len(c.addresses) >= minAddresses
+	return !c.harms && c.addresses.Count() >= minAddresses
 }
 
 // chooseAsking returns the candidate that asks clients, nil if none is worth it: the first one that

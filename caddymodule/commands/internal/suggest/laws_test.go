@@ -23,6 +23,12 @@ func newForge() *forge {
 	return &forge{newStorm(), rand.New(rand.NewPCG(7, 8)), strings.Fields("ann bob cem dan eve fay gus hal"), strings.Fields("app docs infra lib web")}
 }
 
+// named gives all repositories one name.
+func (f *forge) named(name string) *forge {
+	f.repositories = []string{name}
+	return f
+}
+
 // page returns the path of a page of a kind, such as blame, in some repository.
 func (f *forge) page(kind string) string {
 	return fmt.Sprintf("/%s/%s/%s/branch/main/src/file%d.go", f.owners[f.IntN(len(f.owners))], f.repositories[f.IntN(len(f.repositories))], kind, f.IntN(4000))
@@ -87,6 +93,7 @@ func TestStorms(t *testing.T) {
 			"/*/*/activity/* /*/*/archive/* /*/*/blame/* /*/*/commits/* /*/*/compare/* /*/*/raw/* /*/*/releases/* /*/*/wiki/*", "60/1m", false},
 		{"30 a minute", people().storm(30, hours, 2, "blame", "commits"), both, "20/1m", false},
 		{"10 a minute", people().storm(10, hours, 2, "compare", "commits"), "/*/*/commits/* /*/*/compare/*", "60/10m", false},
+		{"repositories that all have one name", newForge().named("app").read(200, 30, hours, "src", "issues").storm(100, hours, 2, "blame", "commits"), both, "60/1m", false},
 		{"six people", newForge().read(6, 2, hours, "src", "issues", "blame").storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
 		{"nobody else", newForge().storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
 	} {
@@ -124,10 +131,12 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 		{"a search engine", write(days, append(visitors("/x"), culprit(googlebot, 2000, 1, "/x#"))...), nil, []string{"Googlebot: a search engine is not refused"}, nothing},
 		{"a program", write(days, append(visitors("/x"), program)...), nil, []string{"curl: programs of people and of your own"}, nothing},
 		{"forbidden already", write(days, append(visitors("/x"), culprit(gptbot, 900, 1, "/private/#"))...), nil, []string{"GPTBot: robots.txt forbids most"}, nothing},
-		{"nothing", write(days, visitors("/x")[:2]...), nil, []string{"Nothing here " + nothing}, ""},
+		{"nothing", newForge().read(60, 30, days*24*time.Hour, "src").bytes(), nil, []string{"Nothing here " + nothing}, ""},
+		{"nothing, where people's browsers fetch no files", write(days, visitors("/x")[:2]...), nil,
+			[]string{"are not counted", "nothing that robots request under their own names " + nothing}, "Nothing here"},
 		{"a storm alone", write(days, visitors("/x", "/style.css")...), func(in *Input) { in.Options.Files = append(in.Options.Files, memory(storm.bytes())) },
 			[]string{"Besides, nothing that robots request under their own names " + nothing}, "Nothing here"},
-		{"a storm of the front page", newStorm().people(120, "/style.css", "/", "/about").strangers(3000, "/", "").bytes(), nil, []string{"they are the front page or all pages"}, ""},
+		{"a storm of the front page", newStorm().people(120, "/style.css", "/", "/about").strangers(3000, "/", "").bytes(), nil, []string{"they are the front page or all pages"}, "Nothing here"},
 		{"a storm where there is a challenge", storm.bytes(), func(in *Input) { in.Steps = append(in.Steps, &challengestep.Challenge{Paths: []string{"/x/*"}}) },
 			[]string{"has a challenge already"}, ""},
 		{"a trickle", newForge().read(200, 30, 50*time.Hour, "src", "blame").storm(0.1, 50*time.Hour, 2, "commits").bytes(), nil, []string{"fewer than 60 pages there in each ten minutes"}, ""},

@@ -51,9 +51,15 @@ func Add(ctx context.Context, in *Input) error {
 	s.findSite(ctx)
 	r := in.Report
 	r.Suggested = &audit.Suggested{Hosts: s.hosts(), Whole: r.Costs.All}
+	if len(s.site.Hosts) == 0 && len(r.Suggested.Hosts) > 1 {
+		s.about.Note("The log has several hosts, and the lines are for all of them. For those of each site, use --host.")
+	}
 	if s.about.IsFew {
 		i := slices.IndexFunc(r.Findings, func(f audit.Finding) bool { return f.Code == "too_few" })
 		s.about.Note("%s", r.Findings[i].Text)
+	}
+	if why := s.unknownStrangers(); why != "" {
+		s.about.Note("%s", why)
 	}
 	list, err := s.candidates()
 	if err == nil && len(list) > 0 {
@@ -104,12 +110,16 @@ func (s *suggester) findSite(ctx context.Context) {
 	}
 }
 
-// hosts returns the hosts of the site: those of its settings, or the one with most
-// requests.
+// hosts returns the hosts of the site: those of its settings, or those with a tenth of the requests
+// of the first.
 func (s *suggester) hosts() []string {
 	list := slices.Clone(s.site.Hosts)
-	if len(list) == 0 && len(s.Report.Hosts) > 0 && !s.Report.Hosts[0].Rest {
-		list = append(list, s.Report.Hosts[0].Name)
+	if len(list) == 0 {
+		for _, h := range s.Report.Hosts {
+			if !h.Rest && 10*h.Requests >= s.Report.Hosts[0].Requests {
+				list = append(list, h.Name)
+			}
+		}
 	}
 	list = slices.DeleteFunc(list, func(host string) bool { // with characters that mean something else in a Caddyfile
 		return host == "" || strings.Trim(host, "*abcdefghijklmnopqrstuvwxyz0123456789-.") != ""
