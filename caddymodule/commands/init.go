@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/proposal"
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/allsites"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/findings"
@@ -69,7 +70,7 @@ func (o *initOptions) propose(cmd *cobra.Command, _ []string) error {
 		if from != "" {
 			f = robots.Parse(answer.Body)
 		}
-		block, known := proposal.Propose(&sites[i], f, suggestions)
+		block, known := proposal.Propose(&sites[i], f, func(lines []string) string { return report.Commented(suggestions, lines) })
 		if i > 0 {
 			fmt.Fprintln(cmd.OutOrStdout())
 		}

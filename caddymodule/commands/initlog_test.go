@@ -42,8 +42,9 @@ func TestInitLog(t *testing.T) {
 			[][]string{{"a.test\n", "\t#policy no-training\n", "#limit /item/"}, {"b.test\n", "deny seo", "#limit /thing/"}, {"c.test\n"}}, "note: c.test: the log has no request for it"},
 		{"one of them", ofA, "a.test", [][]string{{"a.test\n", "#policy no-training", "#limit /item/"}}, ""},
 		{"a short log", strings.Join(strings.SplitAfter(ofA, "\n")[:8], ""), "a.test", [][]string{{"a.test\n"}}, "are not enough to suggest policy or limit"},
+		{"other hosts alone", logOf("other.test", "CCBot/2.0", "/x/"), "", [][]string{{"a.test\n"}, {"b.test\n"}, {"c.test\n"}}, "note: a.test, b.test, c.test: the log has no request for it"},
 		{"no hosts, one site", without, "a.test", [][]string{{"a.test\n", "#policy no-training", "#limit /item/"}}, ""},
-		{"no hosts, three sites", without, "", [][]string{{"a.test\n"}, {"b.test\n"}, {"c.test\n"}}, "names no hosts"},
+		{"no hosts, three sites", without, "", [][]string{{"a.test\n"}, {"b.test\n"}, {"c.test\n"}}, "it does not name the hosts"},
 	} {
 		writeText(t, log, tt.log)
 		args := []string{"init", "--config", config, "--log", log}

@@ -40,9 +40,11 @@ type Options struct {
 	// Sites are the sites whose requests are in the log. Without any, requests are
 	// not judged.
 	Sites []Site
-	// Hosts are the hosts whose requests count. None: all. Other requests are left out, as if
+	// Hosts are the hosts whose requests count. None: all. Only says that those of the first of
+	// Sites alone count. Other requests are left out, as if
 	// they were not in the logs.
 	Hosts []string
+	Only  bool
 	// Decided is true to count what Caddy decided, by its log, for Report.Decided.
 	Decided bool
 	// Against is true to compare the verdicts with those of Site.Was, for Report.Against.
@@ -120,13 +122,14 @@ func newAuditor(ctx context.Context, o Options) (a *auditor, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, filter: newFilter(o.Hosts), strangers: newStrangers(),
+	a = &auditor{options: o, mask: mask.Masker{Full: o.Full}, strangers: newStrangers(),
 		rows:       make(rows),
 		userAgents: make(userAgents), paths: cost.New()}
 	a.pacer.settle = a.settle
 	if a.sites, err = newSites(o.Sites, o.Against); err != nil {
 		return nil, err
 	}
+	a.filter = newFilter(&o, a.sites)
 	if o.Decided {
 		a.decided = new(Decided)
 	}

@@ -69,7 +69,7 @@ func (a *auditor) decidedSummary(r *Report) string {
 		return "The log has no such request."
 	}
 	text := fmt.Sprintf("Caddy refused %s of %s", words.Count(r.Refused), requests(r.Requests))
-	if len(a.filter) > 0 {
+	if !a.filter.isAll() {
 		text += " for " + a.filter.String()
 	}
 	if r.WouldRefuse > 0 {

@@ -33,22 +33,43 @@ type Host struct {
 	site   *site
 }
 
-// filter has the hosts whose requests count; empty: all.
-type filter map[string]bool
+// filter says which requests count, by their hosts: all if it is empty.
+type filter struct {
+	hosts map[string]bool // empty: all
+	sites []*site         // of which the first gets the requests; nil: any may
+}
 
-func newFilter(hosts []string) filter {
-	f := make(filter)
-	for _, host := range hosts {
-		f[judge.NewOrigin("", host, 0).Host] = true
+// newFilter returns the filter of o.Hosts and o.Only.
+func newFilter(o *Options, sites []*site) filter {
+	f := filter{hosts: make(map[string]bool)}
+	for _, host := range o.Hosts {
+		f.hosts[judge.NewOrigin("", host, 0).Host] = true
+	}
+	if o.Only {
+		f.sites = sites
 	}
 	return f
 }
 
+// isAll reports whether all requests count.
+func (f *filter) isAll() bool { return len(f.hosts) == 0 && f.sites == nil }
+
 // String returns the first five hosts in alphabetical order.
-func (f filter) String() string { return words.List(slices.Sorted(maps.Keys(f)), 5) }
+func (f *filter) String() string {
+	if len(f.hosts) == 0 {
+		return words.List(f.sites[0].Hosts, 5)
+	}
+	return words.List(slices.Sorted(maps.Keys(f.hosts)), 5)
+}
 
 // selects reports whether requests for a host, as a client sent it, count.
-func (f filter) selects(raw string) bool { return len(f) == 0 || f[judge.NewOrigin("", raw, 0).Host] }
+func (f *filter) selects(raw string) bool {
+	if f.isAll() {
+		return true
+	}
+	host := judge.NewOrigin("", raw, 0).Host
+	return (len(f.hosts) == 0 || f.hosts[host]) && (f.sites == nil || siteOf(f.sites, host) == f.sites[0])
+}
 
 // hosts counts requests by host.
 type hosts struct {

@@ -80,7 +80,7 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 		c.unreadable++
 		t.Unreadable++
 		c.problems[string(l.Problem)]++
-		if len(c.examples) < maxUnreadable && len(c.filter) == 0 { // its host is not known
+		if len(c.examples) < maxUnreadable && c.filter.isAll() { // its host is not known
 			example := UnreadableExample{Input: l.Name, LineNo: l.Number, Reason: string(l.Problem)}
 			if c.full {
 				example.Text = mask.Shortened(string(l.Line[:min(len(l.Line), 2*mask.MaxShown)]))
@@ -137,7 +137,7 @@ func (c *inputs) check() error {
 		return fmt.Errorf("%s %w", c.logs[0].Name, ErrNoUserAgents)
 	}
 	if c.requests == 0 && c.leftOut > 0 {
-		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, c.filter)
+		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, &c.filter)
 	}
 	if c.requests == 0 && c.ownFetches == 0 && c.unreadable > 0 {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrFormat)

@@ -2,7 +2,7 @@
 // and its robots.txt.
 //
 //	sites, err := allsites.Read(config) // adapted JSON
-//	block, notes := proposal.Propose(&sites[0], file, "")
+//	block, notes := proposal.Propose(&sites[0], file, suggestions)
 //	fmt.Print(block, notes)
 //
 // It reads no files and sends no requests.

@@ -17,11 +17,12 @@ import (
 // writer collects the lines and notes.
 type writer struct {
 	strings.Builder
-	notes []string
+	lines, notes []string
 }
 
 // line adds a subdirective, and the reason for it as a comment.
 func (w *writer) line(text, why string) {
+	w.lines = append(w.lines, text)
 	fmt.Fprintf(w, "\n\t# %s\n\t%s\n", why, text)
 }
 
@@ -41,8 +42,8 @@ const minShutOut = 3
 // Propose returns a robots block for a site: Caddyfile lines, without the indentation that
 // they have in a site block, and notes: what the operator should know about the site, without
 // a final period. f is its robots.txt, nil if it is not known. The block is in monitor mode: it
-// refuses nothing. suggestions are comments for its end.
-func Propose(s *allsites.Site, f *robots.File, suggestions string) (block string, notes []string) {
+// refuses nothing. suggestions returns comments for its end, by the lines before.
+func Propose(s *allsites.Site, f *robots.File, suggestions func(lines []string) string) (block string, notes []string) {
 	w := new(writer)
 	w.WriteString("robots {\n\tmode monitor # counts and logs what would be refused; remove this line to enforce\n")
 	configured(w, s)
@@ -56,7 +57,7 @@ func Propose(s *allsites.Site, f *robots.File, suggestions string) (block string
 		headerFields(w, f)
 		probes(w, f)
 	}
-	w.WriteString(suggestions + "}\n")
+	w.WriteString(suggestions(w.lines) + "}\n")
 	return w.String(), w.notes
 }
 

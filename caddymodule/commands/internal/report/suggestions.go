@@ -25,16 +25,18 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 		"asks": func() bool {
 			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Asks })
 		},
-		"directives": func() string { return indented("\t\t", directives(r.Suggestions)) },
+		"directives": func() string { return indented("\t\t", directives(r.Suggestions, nil)) },
 	}, r)
 }
 
-// Commented returns the suggestions as comments in a robots block, "" without any.
-func Commented(r *audit.Report) string {
-	if len(r.Suggestions) == 0 {
+// Commented returns the suggestions as comments in a block that has lines, "" without any: r may be
+// nil.
+func Commented(r *audit.Report, lines []string) string {
+	if r == nil {
 		return ""
 	}
-	return "\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n" + indented("\t#", directives(r.Suggestions))
+	return "\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n" +
+		indented("\t#", directives(r.Suggestions, lines))
 }
 
 // indented returns a text with a prefix before each line.
@@ -49,8 +51,9 @@ func indented(prefix, text string) string {
 // directive is a suggested line, with what it would have saved as a comment before it.
 type directive struct{ why, head, body string }
 
-// directives returns the suggested lines. Those of a step that takes one line are one.
-func directives(list []audit.Suggestion) string {
+// directives returns the suggested lines. Those of a step that takes one line are one, also with one
+// that is given.
+func directives(list []audit.Suggestion, given []string) string {
 	var all []directive
 	at := make(map[string]int) // index in all of the line of such a step
 	for i := range list {
@@ -59,12 +62,18 @@ func directives(list []audit.Suggestion) string {
 			cli.Visible(s.Why))}
 		d.head, d.body, _ = strings.Cut(strings.TrimSuffix(s.Text, "\n}"), " {\n")
 		before, known := at[s.Kind]
-		if !s.Once || !known {
-			at[s.Kind] = len(all)
-			all = append(all, d)
+		if s.Once && known {
+			all[before].join(&d, s.Kind)
 			continue
 		}
-		all[before].join(&d, s.Kind)
+		at[s.Kind] = len(all)
+		i := slices.IndexFunc(given, func(line string) bool { return strings.HasPrefix(line, s.Kind+" ") })
+		if s.Once && i >= 0 {
+			all = append(all, directive{why: "# In place of " + given[i] + " above:\n", head: given[i]})
+			all[at[s.Kind]].join(&d, s.Kind)
+			continue
+		}
+		all = append(all, d)
 	}
 	var b strings.Builder
 	for _, d := range all {

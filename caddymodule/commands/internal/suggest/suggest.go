@@ -52,7 +52,7 @@ func Add(ctx context.Context, in *Input) error {
 	r := in.Report
 	r.Suggested = &audit.Suggested{Hosts: s.hosts(), Whole: r.Costs.All}
 	if len(s.site.Hosts) == 0 && len(r.Suggested.Hosts) > 1 {
-		s.about.Note("The log has several hosts, and the lines are for all of them. For those of each site, use --host.")
+		s.about.Note("The log has several hosts, and the lines are for all of them. For those of one, run caddy robots audit with --host.")
 	}
 	if s.about.IsFew {
 		i := slices.IndexFunc(r.Findings, func(f audit.Finding) bool { return f.Code == "too_few" })
