@@ -41,11 +41,11 @@ func (c *Check) End(x *step.Exchange) {
 		a.Answered(e.StatusCode, nil)
 	}
 	isComplete := x.Returned && x.Err == nil && x.HTTP.Context().Err() == nil
-	switch {
-	case !a.reached:
+	if !a.reached {
 		a.giveBack()
-	case a.counted.visitor != nil && a.counted.isLone && a.media == media.Page:
-		a.storm.keep(x.Request.Target)
+	}
+	if a.media == media.Page && (a.counted.visitor != nil || a.cell != nil && !a.matches) {
+		a.storm.keep(a)
 	}
 	if isComplete && x.Request.Method != http.MethodHead {
 		a.observe()

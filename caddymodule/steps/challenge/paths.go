@@ -5,8 +5,77 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 )
+
+// What makes it doubtful that lone addresses storm a site.
+const (
+	tooEarly  = "it is not known yet whether other visitors fetch style sheets and images there"
+	elsewhere = "most visitors of other pages fetch no style sheets and images there either, which may be another server's"
+)
+
+// The numbers of addresses that say something: of all whose pages are kept, and of those with other
+// pages than the stormed ones, a share.
+const (
+	leastAddresses = 16
+	otherShare     = 16
+)
+
+// frontPage is the pattern of a page that people open first: it says nothing of a storm.
+const frontPage = "/$"
+
+// stormed returns the patterns of the latest pages of lone addresses, and the doubt that these say
+// something of a storm, "" for none.
+func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
+	s.mu.Lock()
+	latest := s.latest
+	s.mu.Unlock()
+	now := s.evaluated.Load()
+	embeds := func(one *sample) bool {
+		v := c.memory.memos.Get(one.address)
+		if v == nil {
+			return false
+		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		return v.embedded != 0 && now-v.embedded < day
+	}
+	var targets []string
+	for i := range latest {
+		if one := &latest[i]; one.isSure || one.isLone && !embeds(one) {
+			targets = append(targets, one.target)
+		}
+	}
+	patterns = fold(targets)
+	named := slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return p == frontPage })
+	if len(named) == 0 {
+		named = patterns
+	}
+	paths, _ := judge.PathGroup(named)
+	all, others, with := make(map[uint64]bool), make(map[uint64]bool), 0
+	for i := range latest {
+		one := &latest[i]
+		if one.target == "" {
+			continue
+		}
+		all[one.address] = true
+		if others[one.address] || !paths.Match(one.target).Allowed {
+			continue
+		}
+		others[one.address] = true
+		if embeds(one) {
+			with++
+		}
+	}
+	switch {
+	case len(all) < leastAddresses:
+		return patterns, tooEarly
+	case otherShare*len(others) >= len(all) && 2*with < len(others):
+		return patterns, elsewhere
+	}
+	return patterns, ""
+}
 
 // mostFolds bounds the patterns that fold finds: each has a part of the targets, 1/mostFolds at least.
 const mostFolds = 4

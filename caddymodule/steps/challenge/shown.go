@@ -46,10 +46,12 @@ func (c *Challenge) Problems(monitored bool) []step.Problem {
 // describe says what becomes of a storm, in its accident.
 func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	asked, passed := int(s.asked.Load()), int(s.passed.Load())
-	paths, patterns := "`"+c.name+"`", c.Paths
+	patterns, doubt := c.stormed(s)
+	paths := "`" + c.name + "`"
 	if c.isDisallowed() {
-		patterns = s.stormed()
 		paths += " (of late `" + strings.Join(patterns, " ") + "`)"
+	} else {
+		patterns = c.Paths
 	}
 	who := fmt.Sprintf("%s from %s who asked %s for pages of %s since %s", words.Plural(asked, "stranger", "strangers"),
 		words.Plural(s.addresses.Load(), "address", "addresses"), s, paths, p.Since.UTC().Format("2 January 15:04 UTC"))
@@ -72,6 +74,10 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	default:
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
 		p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)
+	}
+	if doubt == elsewhere {
+		p.Message += "; " + doubt + ", so `over` counts people too"
+		p.Advice += " Set `over` above what people read."
 	}
 	if p.Severity != statusapi.Remark {
 		s.name(p, patterns)

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 )
 
 // The numbers of a storm. Times are in seconds.
@@ -24,8 +22,8 @@ const (
 	// leastBusy is how many pages of lone addresses in a minute, or in a shorter window, say
 	// something about the load of a busy server.
 	leastBusy = 10
-	// samples is how many pages of lone addresses are kept, to say what a storm is after.
-	samples = 64
+	// samples is how many pages are kept, to say what a storm is after.
+	samples = 128
 )
 
 // second counts the pages of strangers in a second. Those of lone addresses, and of addresses that
@@ -56,8 +54,15 @@ type Storm struct {
 	asked, passed, addresses, waiting atomic.Int64
 
 	mu     sync.Mutex      // is never waited for
-	latest [samples]string // their targets, of which maxKept octets are kept
+	latest [samples]sample // of pages, the oldest at next
 	next   int
+}
+
+// sample is a page that an address got.
+type sample struct {
+	address        uint64 // key of what is remembered of it
+	target         string // maxKept octets at most
+	isLone, isSure bool   // as it was counted
 }
 
 func (s *Storm) start(host string, c *Check, key uint64) {
@@ -68,10 +73,11 @@ func (s *Storm) start(host string, c *Check, key uint64) {
 // window returns the time of `over` in seconds.
 func (s *Storm) window() int { return int(s.check.window / time.Second) }
 
-// keep keeps the target of a page as a sample, unless another request does that now.
-func (s *Storm) keep(target string) {
+// keep keeps a page as a sample, unless another request does that now.
+func (s *Storm) keep(a *Arrival) {
 	if s.mu.TryLock() {
-		s.latest[s.next%samples] = strings.Clone(target[:min(len(target), maxKept)])
+		target := a.Request.Target
+		s.latest[s.next%samples] = sample{a.group, strings.Clone(target[:min(len(target), maxKept)]), a.counted.isLone, a.counted.sure > 0}
 		s.next++
 		s.mu.Unlock()
 	}
@@ -143,8 +149,9 @@ func (s *Storm) sum(now uint32, ago int) (all, lone, span int) {
 	return all, lone, span
 }
 
-// perMinute returns how many pages lone addresses got in a minute, since the first in the window.
+// perMinute returns how many pages lone addresses got in a minute, from the first in the window to
+// the last evaluation.
 func (s *Storm) perMinute() int {
-	_, lone, span := s.sum(uint32(clock.Now().Unix()), lonelyFor)
+	_, lone, span := s.sum(s.evaluated.Load(), lonelyFor)
 	return max(0, lone) * minute / max(1, span)
 }

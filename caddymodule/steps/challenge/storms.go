@@ -96,21 +96,20 @@ func (s *Storms) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseW
 // End implements step.Ender.
 func (s *Storms) End(x *step.Exchange) { s.check.End(x) }
 
-// stormed returns the patterns of the latest pages of addresses that may be lone.
-func (s *Storm) stormed() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return fold(s.latest[:min(s.next, samples)])
-}
-
 // Problems implements step.Diagnoser.
 func (s *Storms) Problems(monitored bool) []step.Problem {
 	return s.check.accidents(func(storm *Storm, p *step.Problem) {
-		patterns := storm.stormed()
+		patterns, doubt := s.check.stormed(storm)
 		paths := strings.Join(patterns, " ")
 		p.Now, p.AmongPeople = storm.perMinute()*watchedShare, true
 		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else: "+
 			"about %s since it began", p.Now, storm, paths, words.Plural(storm.addresses.Load()*watchedShare, "address", "addresses"))
+		if doubt != "" {
+			p.Kind, p.Severity = "storms", statusapi.Remark
+			p.Message += "; but " + doubt
+			p.Advice = "If the server is too slow, look at its log with `caddy robots audit --suggest`."
+			return
+		}
 		p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
 			": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm)
 		what := "Let browsers show once that they are browsers, without a click"
