@@ -131,7 +131,7 @@ const (
 // allocates nothing.
 func (p *pacer) budget(r *judge.Request, s *judge.Subject, more uint8) throttle.Key {
 	seed := uint8(seedBudget)
-	if p.settings.ModeOf(r).Monitors(&s.Agent) {
+	if p.settings.ModeOf(r).Monitors(s.Agent.Crawler) {
 		seed = seedMonitor
 	}
 	name := s.Agent.Name()

@@ -16,6 +16,8 @@ type Exemption struct {
 	// From are the client addresses for which the exemption applies. If it is
 	// empty, the exemption applies for all addresses.
 	From []netip.Prefix
+
+	row *crawler.Crawler // with that name; nil if there is none
 }
 
 // IsExempt reports whether agent i is exempt from robots.txt. An impostor is
@@ -26,17 +28,12 @@ func (c *Client) IsExempt(i int) bool {
 	if c.claims[i].State == claim.Impostor {
 		return false
 	}
-	if a.Crawler != nil {
-		if x := settings.exempt[a.Crawler.Index()]; x != nil && x.includes(c) {
-			return true
-		}
-	}
-	for j := range settings.Exempt {
-		if x := &settings.Exempt[j]; a.Reason != crawler.ControlToken && strings.EqualFold(x.Name, a.Token) && x.includes(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(settings.Exempt, func(x Exemption) bool { return x.names(a) && x.includes(c) })
+}
+
+// names reports whether the exemption is for an agent.
+func (x *Exemption) names(a *crawler.Agent) bool {
+	return x.row != nil && x.row == a.Crawler || a.Reason != crawler.ControlToken && strings.EqualFold(x.Name, a.Token)
 }
 
 // includes reports whether the exemption applies for the client's address.
@@ -48,17 +45,6 @@ func (x *Exemption) includes(c *Client) bool {
 	return !c.request.Ambiguous && slices.ContainsFunc(x.From, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// or returns the exemption for the addresses of x and of y. x may be nil.
-func (x *Exemption) or(y *Exemption) *Exemption {
-	switch {
-	case x == nil || len(y.From) == 0:
-		return y
-	case len(x.From) == 0:
-		return x
-	}
-	return &Exemption{Name: x.Name, From: slices.Concat(x.From, y.From)}
-}
-
 // ExemptFrom returns the client addresses to which the exemption of an agent is
 // limited, in the order of Settings.Exempt. It returns nil if there is no limit:
 // the agent is exempt for all addresses, or it is not exempt. The reason of a
@@ -66,14 +52,13 @@ func (x *Exemption) or(y *Exemption) *Exemption {
 func (p *plans) ExemptFrom(a *crawler.Agent) (from []netip.Prefix) {
 	for i := range p.settings.Exempt {
 		x := &p.settings.Exempt[i]
-		named := a.Crawler != nil && p.settings.Registry.Lookup(x.Name) == a.Crawler
-		if !named && !strings.EqualFold(x.Name, a.Token) {
-			continue
-		}
-		if len(x.From) == 0 {
+		switch {
+		case !x.names(a):
+		case len(x.From) == 0:
 			return nil
+		default:
+			from = append(from, x.From...)
 		}
-		from = append(from, x.From...)
 	}
 	return from
 }

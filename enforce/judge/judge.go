@@ -62,14 +62,14 @@ func (c *Client) Judge(d *Decision) {
 	}
 	c.judge(d, enforced)
 	d.Rules, d.Addr = c.rules, c.addr
-	d.Monitored = mode.Monitors(&d.Agent)
+	d.Monitored = mode.Monitors(d.Agent.Crawler)
 }
 
 // judge goes on with Judge for the agents that Next found last; with enforced, only for
 // those that are not only monitored.
 func (c *Client) judge(d *Decision, enforced bool) {
 	for i := range c.Agents() {
-		if d.Action == Pass && !(enforced && c.rules.settings.ModeOf(c.request).Monitors(&c.Agents()[i])) {
+		if d.Action == Pass && !(enforced && c.rules.settings.ModeOf(c.request).Monitors(c.Agents()[i].Crawler)) {
 			c.judgeAgent(i, d)
 		}
 	}
@@ -77,7 +77,7 @@ func (c *Client) judge(d *Decision, enforced bool) {
 
 // isEnforced reports whether one of the agents is not only monitored.
 func (n *identified) isEnforced(mode *Mode) bool {
-	return slices.ContainsFunc(n.Agents(), func(a crawler.Agent) bool { return !mode.Monitors(&a) })
+	return slices.ContainsFunc(n.Agents(), func(a crawler.Agent) bool { return !mode.Monitors(a.Crawler) })
 }
 
 // judgeAgent judges agent i.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
+	"github.com/caddy-robots/caddy-robots/internal/canonical"
 )
 
 // Request has the properties of an HTTP request that a decision can depend on.
@@ -93,19 +94,11 @@ func (r *Request) fields() (fields []string, tooMany bool) {
 // IsRobotsTxt reports whether a request target is /robots.txt, with or without
 // a query, in origin form or absolute form.
 func IsRobotsTxt(target string) bool {
-	return !(len(target) > 1 && target[0] == '/' && target[1] != 'r') && isRobotsTxt(target)
-}
-
-// isRobotsTxt is IsRobotsTxt for the few targets that may be it.
-func isRobotsTxt(target string) bool {
-	if strings.HasPrefix(target, "/") {
-		rest, found := strings.CutPrefix(target, "/robots.txt")
-		return found && (rest == "" || rest[0] == '?')
+	if len(target) > 1 && target[0] == '/' && target[1] != 'r' { // as nearly always
+		return false
 	}
-	url, _, _ := strings.Cut(target, "?")
-	_, rest, absolute := strings.Cut(url, "://")
-	_, path, _ := strings.Cut(rest, "/")
-	return absolute && path == "robots.txt"
+	rest, found := strings.CutPrefix(canonical.OriginForm(target), "/robots.txt")
+	return found && (rest == "" || rest[0] == '?')
 }
 
 // Reads reports whether the method of a request only reads.

@@ -97,7 +97,6 @@ type Compiled struct {
 	additions   *Additions       // never nil
 	hidden      *robots.Group    // disallows the hidden paths; see hiddenGroup
 	base        *crawler.Matcher // for the registry's tokens only
-	exempt      []*Exemption     // by crawler.Crawler.Index; nil if not exempt
 	exemptPaths *robots.Group    // allows the exempt paths and nothing else
 	mode        *Mode            // Settings.Monitor and Except
 	usesAddr    bool             // decisions depend on the client's address
@@ -132,11 +131,10 @@ func (r Settings) compileAlone() (*Compiled, error) {
 	if r.MaxDelay <= 0 {
 		r.MaxDelay = throttle.DefaultMaxDelay
 	}
-	c := &Compiled{Settings: r, base: r.Registry.Matcher(nil), exempt: make([]*Exemption, r.Registry.Len())}
-	for i := range r.Exempt {
-		if row := r.Registry.Lookup(r.Exempt[i].Name); row != nil {
-			c.exempt[row.Index()] = c.exempt[row.Index()].or(&r.Exempt[i])
-		}
+	c := &Compiled{Settings: r, base: r.Registry.Matcher(nil)}
+	c.Exempt = slices.Clone(r.Exempt)
+	for i := range c.Exempt {
+		c.Exempt[i].row = r.Registry.Lookup(c.Exempt[i].Name)
 	}
 	c.mode = NewMode(r.Registry, r.Monitor, r.Except)
 	c.usesAddr = r.Verification != nil || slices.ContainsFunc(r.Exempt, func(x Exemption) bool { return len(x.From) > 0 })
@@ -197,24 +195,15 @@ func NewMode(registry *crawler.Registry, monitor bool, except []string, but ...s
 	return m
 }
 
-// excepts reports whether a crawler, which may be nil, has the other mode.
-func (m *Mode) excepts(row *crawler.Crawler) bool {
-	return m.excepted != nil && row != nil && m.excepted[row.Index()]
-}
-
 // Same reports whether two modes for the crawlers in one registry are equal.
 func (m *Mode) Same(o *Mode) bool {
 	return m.monitor == o.monitor && slices.Equal(m.excepted, o.excepted)
 }
 
-// MonitorsCrawler reports whether decisions about a crawler in the registry are Monitored.
-func (m *Mode) MonitorsCrawler(row *crawler.Crawler) bool {
-	return m.monitor != m.excepts(row)
-}
-
-// Monitors reports whether decisions about a are Monitored.
-func (m *Mode) Monitors(a *crawler.Agent) bool {
-	return m.monitor != m.excepts(a.Crawler)
+// Monitors reports whether decisions about a crawler are Monitored. row is its row in the
+// registry, nil if it has none.
+func (m *Mode) Monitors(row *crawler.Crawler) bool {
+	return m.monitor != (m.excepted != nil && row != nil && m.excepted[row.Index()])
 }
 
 // MonitorsAll reports whether decisions about all clients are Monitored.

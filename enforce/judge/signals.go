@@ -3,7 +3,6 @@ package judge
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/caddy-robots/caddy-robots/headers"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -45,40 +44,25 @@ func (p *Rules) compileSignals() {
 // need "Vary: User-Agent".
 func (p *Rules) SignalsVary() bool { return p.signalsVary }
 
-// noindexGroups are the groups with Noindex lines for certain crawlers. They
-// are found at the first use.
-type noindexGroups struct {
-	once   sync.Once
-	own    []*robots.Group // groups other than `*` with Noindex lines
-	others bool            // the file has a group other than `*`
+// compileNoindex finds the groups with Noindex lines, if different groups apply to
+// different clients.
+func (p *Rules) compileNoindex() {
+	if p.groups == 1 && p.file.Star() != nil {
+		return
+	}
+	for _, g := range p.file.Groups() {
+		if len(g.NoindexRules()) > 0 {
+			p.noindex = append(p.noindex, g)
+		}
+	}
 }
 
 // NoindexVaries reports whether Noindex lines apply to a target for some
 // clients only. If so, responses need "Vary: User-Agent". Noindex lines in the
 // group for `*` apply to all clients that have no other group; those in another
-// group apply to its crawlers. Only the first call allocates.
+// group apply to its crawlers.
 func (p *Rules) NoindexVaries(v *robots.Views) bool {
-	n := &p.noindex
-	n.once.Do(func() {
-		for _, g := range p.file.Groups() {
-			if g == p.file.Star() {
-				continue
-			}
-			n.others = true
-			if len(g.NoindexRules()) > 0 {
-				n.own = append(n.own, g)
-			}
-		}
-	})
-	if n.others && p.file.Star().NoindexViews(v).Line > 0 {
-		return true
-	}
-	for _, g := range n.own {
-		if g.NoindexViews(v).Line > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.noindex, func(g *robots.Group) bool { return g.NoindexViews(v).Line > 0 })
 }
 
 // Signals returns the lines of a group that have a header form. g is nil for a

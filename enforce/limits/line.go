@@ -91,7 +91,7 @@ func exactly(rate robots.RequestRate, shares int) *throttle.Limits {
 // be the crawler.
 func (l *line) key(r *judge.Request, settings *judge.Compiled, by *judge.Subject) throttle.Key {
 	seed, block := l.seed, l.block()
-	if settings.ModeOf(r).Monitors(&by.Agent) {
+	if settings.ModeOf(r).Monitors(by.Agent.Crawler) {
 		seed++
 	}
 	if l.each {

@@ -50,7 +50,7 @@ func (m *Mode) of(row *crawler.Crawler) string {
 	if row == nil {
 		return m.String()
 	}
-	return Mode{Monitor: m.MonitorsCrawler(row)}.String()
+	return Mode{Monitor: m.Monitors(row)}.String()
 }
 
 // with returns the mode that a query makes of m. row is the crawler that it names, nil if
@@ -63,12 +63,12 @@ func (m Mode) with(registry *crawler.Registry, row *crawler.Crawler, query strin
 	case row == nil:
 		return Mode{Monitor: wanted}.bind(registry)
 	case query == statusapi.Configured:
-		wanted = was.MonitorsCrawler(row)
+		wanted = was.Monitors(row)
 	}
 	is := func(name string) bool { return registry.Lookup(name) == row }
 	m.Except, m.But = slices.DeleteFunc(slices.Clone(m.Except), is), slices.DeleteFunc(slices.Clone(m.But), is)
 	switch m = m.bind(registry); {
-	case m.MonitorsCrawler(row) == wanted:
+	case m.Monitors(row) == wanted:
 		return m
 	case m.Monitor == wanted:
 		m.But = append(m.But, row.Name)
