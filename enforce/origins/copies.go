@@ -2,7 +2,6 @@ package origins
 
 import (
 	"os"
-	"sync"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -35,37 +34,7 @@ type goodCopy struct {
 // source can't be read. It holds at most 10,000 answers of 16 MiB together. It
 // is safe for concurrent use. The zero value is
 // empty. A nil Copies holds nothing.
-type Copies struct {
-	mu sync.Mutex
-	kept[judge.Origin, goodCopy]
-}
-
-// put keeps c for origin.
-func (s *Copies) put(origin judge.Origin, c goodCopy) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.kept.put(origin, c, maxCopiesSize)
-}
+type Copies = kept[judge.Origin, goodCopy]
 
 // Size returns the octets of the text.
 func (c goodCopy) Size() int64 { return int64(len(c.Body)) }
-
-// Octets returns the octets of all texts.
-func (s *Copies) Octets() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.octets
-}
-
-func (s *Copies) get(origin judge.Origin) (goodCopy, bool) {
-	if s == nil {
-		return goodCopy{}, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, ok := s.values[origin]
-	return c, ok
-}

@@ -3,55 +3,55 @@ package origins
 import "github.com/caddy-robots/caddy-robots/enforce/judge"
 
 // find returns the entry of r's origin. It adds one if there is none.
-func (v *versions) find(r *judge.Request) *entry {
-	key := v.Key(r.Origin)
-	if e := v.table.find(key); e != nil {
+func (p *Table) find(r *judge.Request) *entry {
+	key := p.Key(r.Origin)
+	if e := p.table.find(key); e != nil {
 		if !r.Invented && e.invented.Load() {
 			e.invented.Store(false)
 		}
 		return e
 	}
-	return v.add(key, r)
+	return p.add(key, r)
 }
 
 // add adds an origin to the table. If the table is full, it evicts another one.
-func (v *versions) add(origin judge.Origin, r *judge.Request) *entry {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if e := v.table.find(origin); e != nil {
+func (p *Table) add(origin judge.Origin, r *judge.Request) *entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.table.find(origin); e != nil {
 		return e
 	}
-	invented := r.Invented && v.source.PerOrigin()
+	invented := r.Invented && p.source.PerOrigin()
 	e := &entry{origin: origin}
-	e.pending, e.evicted = v.pendingFor(origin, invented)
+	e.pending, e.evicted = p.pendingFor(origin, invented)
 	e.invented.Store(invented)
 	e.used.Store(r.Time.UnixNano())
-	if v.Len() >= v.cfg.MaxOrigins {
-		v.evict(e, false)
+	if p.Len() >= p.cfg.MaxOrigins {
+		p.evict(e, false)
 	}
-	v.insert(e)
+	p.insert(e)
 	return e
 }
 
 // evict removes the least valuable origin, other than keep, from the table: to
 // free memory, or because there are too many. It reports whether there was one.
-// The caller holds v.mu.
-func (v *versions) evict(keep *entry, memory bool) bool {
-	e := v.table.leastValuable(keep)
+// The caller holds p.mu.
+func (p *Table) evict(keep *entry, memory bool) bool {
+	e := p.table.leastValuable(keep)
 	if e == nil {
 		return false
 	}
-	v.table.remove(e)
-	if !v.retired {
-		v.cfg.Ceiling.add(-entrySize)
+	p.table.remove(e)
+	if !p.retired {
+		p.cfg.Ceiling.add(-entrySize)
 	}
 	e.gone = true
-	v.keepNames(e)
+	p.keepNames(e)
 	if e.rules.Load() != nil || e.fetching.Load() {
-		v.cfg.Evicted(memory)
+		p.cfg.Evicted(memory)
 	}
-	v.account(e.rules.Load(), -1)
-	v.setHistory(e, nil)
+	p.account(e.rules.Load(), -1)
+	p.setHistory(e, nil)
 	return true
 }
 

@@ -175,7 +175,7 @@ func (p *Table) fetchNow(ctx context.Context, e *entry, sure bool) (FetchEvent, 
 	good := e.good
 	e.mu.Unlock()
 	if found.IsGood() {
-		p.cfg.Copies.put(e.origin, good)
+		p.cfg.Copies.put(e.origin, good, maxCopiesSize)
 	}
 	e.nextFetch.Store(next.UnixNano())
 	ev.Rules = current

@@ -3,7 +3,6 @@ package origins
 import (
 	"cmp"
 	"slices"
-	"sync"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
@@ -26,9 +25,8 @@ type HandlerKey struct {
 // crawlers goes on after a reload. It holds at most 10,000 histories with 8
 // MiB of text. It is safe for concurrent use. The zero value is empty. A nil Histories holds nothing.
 type Histories struct {
-	mu         sync.Mutex
-	generation int
 	kept[historyKey, *historyRecord]
+	generation int
 }
 
 // historyKey identifies a history. If one file serves all origins of a place,
@@ -53,13 +51,6 @@ type versionRecord struct {
 	judge.Content
 	from, until int64
 	brief       bool
-}
-
-// Octets returns the octets of all texts.
-func (s *Histories) Octets() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.octets
 }
 
 // begin returns the generation of a Table that stores histories from now on.
@@ -123,7 +114,7 @@ func (s *Histories) put(keys []historyKey, generation int, h *History) {
 	defer s.mu.Unlock()
 	for _, key := range keys {
 		if old := s.values[key]; old == nil || old.generation <= generation {
-			s.kept.put(key, rec, maxHistoriesSize)
+			s.add(key, rec, maxHistoriesSize)
 		}
 	}
 }

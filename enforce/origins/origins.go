@@ -5,6 +5,7 @@ package origins
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,29 +17,52 @@ import (
 // when it is due. It is safe for concurrent use. Lookups take no lock; while
 // rules are being replaced, they return the old or the new ones.
 type Table struct {
-	versions
+	source   Source
+	settings *judge.Compiled
+	pending  *judge.Rules // the rules of origins whose file was never fetched
+	cfg      Config
+	table    *originTable
+
+	mu      sync.Mutex // guards table, retired and changes of histories
+	dropped [2]dropped // names in the files of evicted origins; the second one has the invented hosts
+	retired bool       // the memory is no longer accounted for
+
+	withEarlier atomic.Int64 // how many origins have earlier versions of their file
+	connecting  sync.Once
+	connected   atomic.Bool // place and generation are known
+	place       HandlerKey
+	generation  int
+
+	fetches
+	running background.Group
+}
+
+// fetches has what two Tables with the same source share.
+type fetches struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	first   chan struct{} // a semaphore of maxFetches for first fetches
 	again   chan struct{} // and one for other fetches
 	waiting *atomic.Int64
-	running background.Group
 }
 
 // New returns an empty Table that fetches from source and compiles
 // files by settings. It fetches nothing yet. The caller closes it.
 func New(source Source, settings *judge.Compiled, cfg Config) *Table {
 	ctx, stop := context.WithCancel(context.Background())
-	histories := cfg.Histories
 	if cfg.Handler == nil {
-		histories = nil
+		cfg.Histories = nil
 	}
-	p := &Table{
-		versions: versions{store: newStore(source, settings, cfg.complete()), histories: histories}, ctx: ctx, stop: stop,
-		first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches),
-		waiting: new(atomic.Int64),
+	return newTable(source, settings, cfg.complete(), fetches{
+		ctx: ctx, stop: stop, first: make(chan struct{}, maxFetches), again: make(chan struct{}, maxFetches), waiting: new(atomic.Int64),
+	})
+}
+
+func newTable(source Source, settings *judge.Compiled, cfg Config, shared fetches) *Table {
+	return &Table{
+		source: source, settings: settings, pending: settings.RulesOf(judge.Content{Outcome: judge.Pending}), cfg: cfg,
+		table: newOriginTable(), fetches: shared,
 	}
-	return p
 }
 
 // With returns a Table that holds what p does, compiled by other settings. The
@@ -50,10 +74,7 @@ func (p *Table) With(settings *judge.Compiled, fetched func(FetchEvent)) *Table 
 	if cfg.Fetched = fetched; fetched == nil {
 		cfg.Fetched = func(FetchEvent) {}
 	}
-	q := &Table{
-		versions: versions{store: newStore(p.source, settings, cfg), histories: p.histories},
-		ctx:      p.ctx, stop: p.stop, first: p.first, again: p.again, waiting: p.waiting,
-	}
+	q := newTable(p.source, settings, cfg, p.fetches)
 	if p.connected.Load() {
 		q.generation, q.place = p.generation, p.place
 		q.connected.Store(true)
