@@ -102,7 +102,6 @@ func (e *evidence) ownProduct(ua string, class Class, start, end int) {
 	for end < len(ua) && ua[end] != ' ' && !opens[ua[end]] {
 		end++
 	}
-	e.ownEnd = end
 	for end < len(ua) && ua[end] == ' ' {
 		end++
 	}

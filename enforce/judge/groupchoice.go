@@ -64,7 +64,7 @@ func (p *plans) compilePlans() {
 	for _, row := range p.namedCrawlers() {
 		pl := p.planFor(row.Class, row, row.Robots...)
 		if pl.reads = p.google != nil && row.ReadsGoogle; pl.reads {
-			pl.google = p.googleGroup(row)
+			pl.google, _ = p.groupIn(p.google, row.Class, row, row.Robots...)
 		}
 		for _, t := range row.Tokens() {
 			if p.file.Named(t) != nil && !slices.ContainsFunc(row.Robots, func(own string) bool { return strings.EqualFold(own, t) }) {
@@ -101,25 +101,32 @@ func (p *plans) namedCrawlers() (rows []*crawler.Crawler) {
 	return slices.Compact(rows)
 }
 
-// planFor finds what applies to a crawler: the group of the first of its tokens
-// that has one, otherwise the group for `*`.
+// planFor finds what applies to a crawler.
 func (p *plans) planFor(class crawler.Class, row *crawler.Crawler, tokens ...string) plan {
+	group, byStar := p.groupIn(p.file, class, row, tokens...)
+	switch {
+	case !byStar:
+		return plan{group: group, limits: p.limits[group]}
+	case !p.settings.throttledByStar(row):
+		return plan{group: group, byStar: true}
+	case forReaders(row):
+		return plan{group: group, limits: p.readers, byStar: true}
+	}
+	return plan{group: group, limits: p.star, byStar: true}
+}
+
+// groupIn returns the group of a file that applies to a crawler: that of the first of its
+// tokens that has one, otherwise the group for `*`.
+func (p *plans) groupIn(f *robots.File, class crawler.Class, row *crawler.Crawler, tokens ...string) (g *robots.Group, byStar bool) {
 	for _, t := range tokens {
-		if g := p.file.Named(t); g != nil {
-			return plan{group: g, limits: p.limits[g]}
+		if g := f.Named(t); g != nil {
+			return g, false
 		}
 	}
-	star := p.file.Star()
-	if star == nil || !p.settings.BoundByStar(class, row) {
-		return plan{}
+	if f.Star() == nil || !p.settings.BoundByStar(class, row) {
+		return nil, false
 	}
-	if !p.settings.throttledByStar(row) {
-		return plan{group: star, byStar: true}
-	}
-	if forReaders(row) {
-		return plan{group: star, limits: p.readers, byStar: true}
-	}
-	return plan{group: star, limits: p.star, byStar: true}
+	return f.Star(), true
 }
 
 // readersBurst is how many requests of crawlers for readers may come at once from one
@@ -162,20 +169,6 @@ func (c *Client) hold(a *crawler.Agent, w *pathVerdict) {
 		}
 	}
 	w.perAddr = w.perAddr || w.limits == c.rules.readers
-}
-
-// googleGroup returns the group that applies to a crawler as google/robotstxt
-// reads the file.
-func (p *plans) googleGroup(row *crawler.Crawler) *robots.Group {
-	for _, t := range row.Robots {
-		if g := p.google.Named(t); g != nil {
-			return g
-		}
-	}
-	if !p.settings.BoundByStar(row.Class, row) {
-		return nil
-	}
-	return p.google.Star()
 }
 
 // plan returns what applies to an agent. It allocates nothing.

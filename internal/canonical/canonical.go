@@ -289,14 +289,6 @@ func windowsName(s []byte, blank string) []byte {
 	return s
 }
 
-// GoogleEscape converts a pattern as google/robotstxt does (see AppendGoogle).
-func GoogleEscape(s string) string {
-	if !strings.Contains(s, "%") && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) {
-		return s
-	}
-	return string(AppendGoogle(make([]byte, 0, len(s)+8), s))
-}
-
 // AppendGoogle appends a pattern or target as google/robotstxt converts patterns
 // (MaybeEscapePattern): it escapes octets above 0x7F, and writes the digits of
 // escapes in upper case.

@@ -73,10 +73,10 @@ func TestIsPlainAtEveryPosition(t *testing.T) {
 	}
 }
 
-func TestGoogleEscape(t *testing.T) {
+func TestAppendGoogle(t *testing.T) {
 	for s, want := range map[string]string{"/a b#": "/a b#", "/%7e%c3%A9": "/%7E%C3%A9", "/\u00e9": "/%C3%A9", "/%z%": "/%z%"} {
-		if got := GoogleEscape(s); got != want {
-			t.Errorf("GoogleEscape(%q) = %q, want %q", s, got, want)
+		if got := string(AppendGoogle(nil, s)); got != want {
+			t.Errorf("AppendGoogle(%q) = %q, want %q", s, got, want)
 		}
 	}
 }

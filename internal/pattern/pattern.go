@@ -55,7 +55,7 @@ func Compile(s string, syntax Syntax, fold bool) (p Pattern, ok bool) {
 		p.Octets = len(p.Prefix)
 		return p, true
 	case Google:
-		s = canonical.GoogleEscape(s)
+		s = string(canonical.AppendGoogle(nil, s))
 	}
 	s, anchored := strings.CutSuffix(s, "$")
 	p.Anchored = anchored
