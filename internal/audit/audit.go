@@ -233,7 +233,7 @@ func (a *auditor) settle(v *Judged) {
 			return
 		}
 	} else {
-		if t := v.crawler.kept(); v.now().source != nil && v.now().Action != judge.Pass && len(t.Refused) < maxRefused {
+		if t := v.crawler; v.now().source != nil && v.now().Action != judge.Pass && len(t.Refused) < maxRefused {
 			d := verdict.Of(&v.now().Decision)
 			t.Refused = append(t.Refused, v.shown(a.mask, &d))
 		}

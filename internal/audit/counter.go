@@ -78,23 +78,10 @@ const exactHashes = 64
 
 // Add adds a hash.
 func (d *Distinct) Add(hash uint64) {
-	d.grow()
-	d.sketch.InsertHash(hash)
-}
-
-// grow makes a sketch, if there is none.
-func (d *Distinct) grow() {
 	if d.sketch == nil {
 		d.sketch, _ = hyperloglog.NewSketch(12, true) // the precision is valid
 	}
-}
-
-// merge adds the hashes of other.
-func (d *Distinct) merge(other *Distinct) {
-	if other.sketch != nil {
-		d.grow()
-		_ = d.sketch.Merge(other.sketch)
-	}
+	d.sketch.InsertHash(hash)
 }
 
 // Count returns the number.

@@ -60,12 +60,11 @@ type Crawler struct {
 	RobotsTxtReads int64
 	Reads          Period
 	Answers        []Count
-	// Refused has the first requests that would have been refused, at most 5.
+	// Refused has the first requests that would have been refused, at most maxRefused.
 	Refused []Request
 
 	class       crawler.Class
 	row         *crawler.Crawler // nil for one that no registry has
-	into        *Crawler         // that counts its requests too, as it has too few for a row
 	answers     counter
 	addresses   Distinct
 	last, worst halfHour // the last one, and that with most requests
@@ -77,12 +76,10 @@ type halfHour struct{ start, requests int64 } // start in half hours since 1970
 // Limits for crawlers.
 const (
 	// maxUnlisted is the number of crawlers outside the registry that are counted
-	// separately.
+	// separately: those that came first.
 	maxUnlisted = 4096
-	// maxRows is the number of these that have their own row in the report.
-	maxRows = 200
 	// maxRefused is the number of examples in the report, per crawler.
-	maxRefused = 5
+	maxRefused = 2
 )
 
 // crawlers counts what each crawler did. A crawler is listed if the registry has it.
@@ -90,7 +87,6 @@ type crawlers struct {
 	listed   map[string]*Crawler // by the registry's name
 	unlisted map[string]*Crawler // by the token in lower case
 	rest     map[crawler.Class]*Crawler
-	evicted  bool // the counts of unlisted crawlers may be too low
 }
 
 // newCrawler returns a crawler without requests. row is nil for one that no registry has.
@@ -113,8 +109,7 @@ func (c *crawlers) of(a *crawler.Agent) *Crawler {
 		return t
 	}
 	if len(c.unlisted) >= maxUnlisted {
-		c.evicted = true
-		c.moveToRest(maxUnlisted / 2)
+		return c.restOf(a.SentClass())
 	}
 	return valueOf(&c.unlisted, strings.Clone(folded), func() *Crawler { return newCrawler(strings.Clone(a.Token), a.SentClass(), nil) })
 }
@@ -125,35 +120,6 @@ func (c *crawlers) restOf(class crawler.Class) *Crawler {
 	rest.Rest = true
 	return rest
 }
-
-// moveToRest merges all unlisted crawlers but the most frequent ones into the rest of
-// their class.
-func (c *crawlers) moveToRest(keep int) {
-	names := slices.SortedFunc(maps.Keys(c.unlisted), func(a, b string) int {
-		return cmp.Or(cmp.Compare(c.unlisted[b].Requests, c.unlisted[a].Requests), strings.Compare(a, b))
-	})
-	for _, name := range names[min(keep, len(names)):] {
-		t := c.unlisted[name]
-		delete(c.unlisted, name)
-		rest := c.restOf(t.class)
-		t.into = rest
-		rest.Add(t.Sum)
-		rest.RobotsTxtReads += t.RobotsTxtReads
-		for name, n := range t.answers {
-			rest.answers[name] += n
-		}
-		rest.Reads.merge(t.Reads)
-		rest.addresses.merge(&t.addresses)
-		if t.worst.requests > rest.worst.requests {
-			rest.worst = t.worst
-		}
-		rest.Refused = append(rest.Refused, t.Refused[:min(len(t.Refused), maxRefused-len(rest.Refused))]...)
-		t.addresses, t.answers, t.Refused = Distinct{}, nil, nil // rows may keep it
-	}
-}
-
-// kept returns the crawler, or the one that counts its requests too.
-func (t *Crawler) kept() *Crawler { return cmp.Or(t.into, t) }
 
 // Row returns its row of the registry; nil if it has none.
 func (t *Crawler) Row() *crawler.Crawler { return t.row }
@@ -192,10 +158,8 @@ func (t *Crawler) countHalfHour(start int64) {
 	}
 }
 
-// report returns all crawlers, most requests first. It merges all unlisted ones but maxRows
-// into the rest of their class.
+// report returns all crawlers, most requests first.
 func (c *crawlers) report() []*Crawler {
-	c.moveToRest(maxRows)
 	list := []*Crawler{}
 	for _, some := range []iter.Seq[*Crawler]{maps.Values(c.unlisted), maps.Values(c.listed), maps.Values(c.rest)} {
 		list = slices.AppendSeq(list, some)

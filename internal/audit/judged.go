@@ -129,6 +129,11 @@ func (v *Judged) isBrowser() bool {
 	return id.Len() == 0
 }
 
+// FromElsewhere reports whether the Referer is a page of another site, such as a search engine.
+func (v *Judged) FromElsewhere() bool {
+	return len(v.Entry.Referer) > 1 && !strings.Contains(v.Entry.Referer, v.host.Name)
+}
+
 // timesSuffice reports whether the time of the request is exact enough to judge a
 // delay.
 func (v *Judged) timesSuffice(delay time.Duration) bool {

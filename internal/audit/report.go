@@ -55,9 +55,8 @@ type Report struct {
 	// below without a name in JSON have.
 	Tables []*Table `json:"sections"`
 
-	// Crawlers is ordered by Requests, most first. Of the crawlers that are not in
-	// the registry, only the most frequent ones have their own rows. For each class,
-	// one row with Rest set has the others.
+	// Crawlers is ordered by Requests, most first. If there are too many that are not in the
+	// registry, one row with Rest set has the others of a class.
 	Crawlers []*Crawler `json:"-"`
 	// Sources are the robots.txt files that requests were judged by, ordered by site
 	// and time. It is empty if no robots.txt is known.
@@ -136,7 +135,7 @@ type Warning struct {
 	//   - coarse_times: times are exact to a second or worse, so short delays are not judged
 	//   - cut_input: a file ends too early or is damaged
 	//   - few_addresses: addresses are few or private, so they seem to be a proxy's
-	//   - many_names: unknown robots with few requests are counted together
+	//   - many_names: unknown robots that came last are counted together
 	//   - masked_addresses: addresses are masked, hashed or names
 	//   - no_hosts: all requests are judged as those of one site
 	//   - no_robots: no robots.txt is known, so no request is judged

@@ -120,7 +120,7 @@ func (r rows) sum(to *WouldHave) {
 		if row.client == nil {
 			continue
 		}
-		c := row.client.kept()
+		c := row.client
 		addIf(&c.Verified, row.claim == claim.Verified, row.Requests)
 		addIf(&c.Impostor, row.claim == claim.Impostor, row.Requests)
 		addIf(&c.Unverified, row.claim == claim.Unverified, row.Requests)

@@ -214,7 +214,11 @@ func (s *Source) table() *Table {
 			t.addLine(left[0], line.Raw)
 			left = left[1:]
 		} else if strings.TrimSpace(line.Raw) != "" {
-			t.add(strconv.Itoa(line.Number), nil, nil, line.Raw, nil)
+			at := ""
+			if layer, number := s.inForce.Origin(line.Number); number > 0 {
+				at = position(layer == judge.FileLayer, s.inForce.FileOf(layer), number)
+			}
+			t.add(at, nil, nil, line.Raw, nil)
 		}
 	}
 	for _, l := range left {
@@ -231,18 +235,23 @@ func (s *Source) table() *Table {
 
 // addLine adds a line with its counts. Hidden paths are not shown.
 func (t *Table) addLine(l *Line, text string) {
-	at := ""
-	if l.Line > 0 { // a policy in JSON has no lines
-		at = strconv.Itoa(l.Line)
-	}
-	if l.Layer != judge.FileLayer.String() {
-		at = strings.TrimSuffix(cmp.Or(l.File, "configuration")+":"+at, ":")
-	}
 	whom := "never applied"
 	if l.Applied > 0 {
 		whom = words.List(words.Map(l.Crawlers, func(c Count) string { return named(c.Name) + " " + words.Count(c.Requests) }), 3)
 	}
-	t.add(at, l.Applied, l.Denied, cmp.Or(text, "(hidden)"), whom)
+	t.add(position(l.Layer == judge.FileLayer.String(), l.File, l.Line), l.Applied, l.Denied, cmp.Or(text, "(hidden)"), whom)
+}
+
+// position returns the number of a line, after the name of its file if that is not the site's own.
+func position(isOwn bool, file string, line int) string {
+	at := ""
+	if line > 0 { // a policy in JSON has no lines
+		at = strconv.Itoa(line)
+	}
+	if isOwn {
+		return at
+	}
+	return strings.TrimSuffix(cmp.Or(file, "configuration")+":"+at, ":")
 }
 
 func (r *Report) readTable() *Table {
@@ -259,7 +268,7 @@ func (r *Report) readTable() *Table {
 func (r *Report) exampleTable() *Table {
 	t := newTable("refused", "Requests that would have been refused", "time", "name", "client", "request", "reason", "by", "log")
 	for _, c := range r.Crawlers {
-		for _, e := range c.Refused[:min(len(c.Refused), 2)] {
+		for _, e := range c.Refused {
 			t.add(e.Time, c.Label(), e.Client, e.Method+" "+e.Host+e.Target, e.Robots.Reason, e.Robots.Place(), e.place())
 		}
 	}

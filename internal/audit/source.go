@@ -171,7 +171,7 @@ func (s *Source) setLines(all rows) {
 // count counts the requests of a row.
 func (l *Line) count(r *Row, refused bool) {
 	l.Applied += r.Requests
-	l.clients[r.client.kept().Name] += r.Requests
+	l.clients[r.client.Name] += r.Requests
 	addIf(&l.Denied, refused, r.Requests)
 }
 

@@ -180,7 +180,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	}
 	page := Page{
 		Sum: v.Sum, Target: strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)]), Client: key,
-		Lone: !v.Entry.Cookie && (v.Entry.Dest != "" || !v.host.isElsewhere(v.Entry.Referer)), host: v.host, At: at,
+		Lone: !v.Entry.Cookie && (v.Entry.Dest != "" || !v.FromElsewhere()), host: v.host, At: at,
 	}
 	for i := range v.Rulings {
 		if d := &v.Rulings[i]; d.Action == judge.Ask {
@@ -212,11 +212,6 @@ func clientHash(client string) uint64 {
 		}
 	}
 	return xxhash.Sum64String(client)
-}
-
-// isElsewhere reports whether a Referer is a page of another site.
-func (t *Host) isElsewhere(referer string) bool {
-	return len(referer) > 1 && !strings.Contains(referer, t.Name)
 }
 
 // The clients in the tree of a host's pages. What a page costs there, as seconds, is 1 if a

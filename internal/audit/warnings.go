@@ -48,8 +48,8 @@ func (a *auditor) warnings(r *Report) []Warning {
 		"Pages of addresses that request nothing else are not counted: of %d versions of browsers that read several pages, %d fetched images, "+
 			"styles or scripts from these hosts. It takes more than half of them.",
 		a.strangers.readers, a.strangers.fetched)
-	warn(a.crawlers.evicted, "many_names",
-		"There are more than %d different robots that are not in the registry. Those with few requests are counted together.", maxUnlisted)
+	warn(len(a.crawlers.rest) > 0, "many_names",
+		"There are more than %d different robots that are not in the registry. Those that came last are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
 		failed := !c.worked.Load() && c.failed.Load() > 0
 		warn(failed, "verify_failed", "No crawler could be verified: neither the published lists nor DNS answered.")

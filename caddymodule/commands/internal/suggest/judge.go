@@ -3,9 +3,7 @@ package suggest
 import (
 	"cmp"
 	"context"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -85,7 +83,7 @@ func (t *trial) count(r *audit.Judged) {
 		return
 	}
 	isPerson := d.Agent.Class == crawler.Person
-	frees := r.Entry.Status > 0 && r.Entry.Status < 400 && (isPerson && isFromElsewhere(r) || target.IsFeed(r.Target))
+	frees := r.Entry.Status > 0 && r.Entry.Status < 400 && (isPerson && r.FromElsewhere() || target.IsFeed(r.Target))
 	refused := uint64(0)
 	for i, c := range t.list {
 		c.harms = c.harms || frees && c.group != nil && target.Matches(c.group, r.Target)
@@ -188,11 +186,4 @@ func (t *trial) more(candidate int, than uint64) (sum cost.Sum) {
 		}
 	}
 	return sum
-}
-
-// isFromElsewhere reports whether the Referer is a page of another site, such as a
-// search engine.
-func isFromElsewhere(r *audit.Judged) bool {
-	u, err := url.Parse(r.Entry.Referer)
-	return err == nil && u.Host != "" && !strings.EqualFold(u.Hostname(), r.Host)
 }
