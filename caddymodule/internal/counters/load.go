@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
-	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
@@ -22,6 +21,7 @@ type Load struct {
 	Pattern string // that counts the requests to the host Site too; "" for a site
 	Crawler string // as it is counted; "" for all robots together
 	Label   string // the name in the registry, or the class; "" for all robots together
+	Bound   bool   // a rule can bind some of it; nothing binds API clients
 
 	Robots [LoadMinutes]uint64 // in this minute and in those before it, the latest first
 	All    [LoadMinutes]uint64 // the requests of robots and people
@@ -85,7 +85,8 @@ func (l *Load) held(minutes int, more uint64) string {
 }
 
 // Loads returns the loads with more than least requests of robots in one of the
-// minutes, in no order.
+// minutes, in no order. Those that serve people are none, and programs that no rule binds, which may
+// be API clients, count only for themselves.
 func (c *Counters) Loads(least uint64) (list []*Load) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,12 +113,15 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 		for i := range all.All {
 			all.All[i] += r.Past.back(hourSpan, c.at, i)
 		}
-		if r.Class == crawler.Person || r.isSearch() && r.Claim == claim.Verified {
+		if r.servesPeople() || r.isSearch() && r.Claim == claim.Verified {
 			continue
 		}
 		one := at(key{r.site, r.id()})
 		one.Crawler, one.Label = r.name(), r.label()
-		all.add(r, c.at)
+		if !r.isUnboundProgram() {
+			one.Bound = true
+			all.add(r, c.at)
+		}
 		if folder := r.common(); one.add(r, c.at) {
 			one.Folder = cmp.Or(one.Folder, folder)
 			if one.Folder != folder {
@@ -141,7 +145,7 @@ func (c *Counters) busy(least uint64) map[*Site]uint64 {
 	recent := c.now().Add(-(LoadMinutes + maxBack) * time.Minute).Unix()
 	busy := make(map[*Site]uint64)
 	for r := range c.walk() {
-		if r.Last < recent || r.Class == crawler.Person {
+		if r.Last < recent || r.servesPeople() {
 			continue
 		}
 		for i := range LoadMinutes {

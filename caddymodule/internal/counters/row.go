@@ -90,6 +90,21 @@ func (w *who) isSearch() bool { return slices.Contains(w.Purposes, crawler.Searc
 
 func (o *outcome) action() judge.Action { return o.Reason.Info().Action }
 
+// servesPeople reports whether the row counts people, or clients that serve them and that no limit
+// holds.
+func (w *who) servesPeople() bool {
+	switch w.Class {
+	case crawler.Person, crawler.App, crawler.Webhook, crawler.Probe:
+		return true
+	}
+	return false
+}
+
+// isUnboundProgram reports whether the row counts libraries or programs that no rule binds.
+func (r *Row) isUnboundProgram() bool {
+	return (r.Class == crawler.Library || r.Class == crawler.Program) && (r.Reason == judge.Unbound || r.Reason == judge.NoRules)
+}
+
 // isPeople reports whether the row counts requests of people.
 func (r *Row) isPeople() bool { return r.Class == crawler.Person && r.action() == judge.Pass }
 

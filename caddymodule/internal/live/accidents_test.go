@@ -102,6 +102,24 @@ func TestFloods(t *testing.T) {
 				w.count(100, site, crawler.Agent{Class: crawler.SelfDeclared, Token: fmt.Sprint("Bot", i)}, 0, judge.Allowed)
 			}
 		}, "begin flood a.test all"},
+		{"what serves people, all together", func(w *watcher) {
+			for _, class := range []crawler.Class{crawler.App, crawler.Webhook, crawler.Probe} {
+				usual(w, 6, crawler.Agent{Class: class, Token: "a"})
+				w.count(2000, site, crawler.Agent{Class: class, Token: "a"}, 0, judge.Unbound)
+			}
+		}, ""},
+		{"API clients, the first night", func(w *watcher) {
+			w.count(2000, site, crawler.Agent{Class: crawler.Library, Token: "okhttp"}, 0, judge.Unbound)
+			w.count(2000, site, crawler.Agent{Class: crawler.Program, Token: "x"}, 0, judge.NoRules)
+		}, ""},
+		{"more API clients than usual", func(w *watcher) {
+			okhttp := crawler.Agent{Class: crawler.Library, Token: "okhttp"}
+			usual(w, 6, okhttp)
+			w.count(2000, site, okhttp, 0, judge.Unbound)
+		}, "begin flood a.test library"},
+		{"libraries that are held", func(w *watcher) {
+			w.count(2000, site, crawler.Agent{Class: crawler.Library, Token: "okhttp"}, 0, judge.Disallowed)
+		}, "begin flood a.test library"},
 		{"one hundred a minute", func(w *watcher) { usual(w, 6, gptbot); w.count(100, site, gptbot, 0, judge.Allowed) }, ""},
 		{"not ten times", func(w *watcher) {
 			usual(w, 6, gptbot, gptbot, gptbot, gptbot, gptbot, gptbot)

@@ -93,6 +93,8 @@ func floods(loads []*counters.Load, open map[accidentKey]*statusapi.Problem, now
 		}
 		if load.Hours >= usualHours {
 			p.Usual = load.Usual
+		} else if load.Crawler != "" && !load.Bound {
+			continue // for an API any rate may be usual
 		}
 		if was := open[keyOf(&p)]; was != nil && was.Crawler == p.Crawler && now.Sub(*was.Since) < usualFor {
 			p.Since, p.Usual, p.Peak = was.Since, was.Usual, was.Peak // the flood does not become usual
