@@ -88,6 +88,15 @@ func Strings[S ~string](list []S) []string {
 	return out
 }
 
+// Time returns a time for messages, without the date if it is the date of now.
+func Time(t, now time.Time) string {
+	t, now = t.UTC(), now.UTC()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format("15:04 UTC")
+	}
+	return t.Format("2 January 15:04 UTC")
+}
+
 // Ago returns an elapsed time, in one unit.
 func Ago(d time.Duration) string {
 	switch {

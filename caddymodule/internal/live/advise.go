@@ -157,10 +157,10 @@ func refusedSearch(run *counters.Run, now time.Time) (a statusapi.Problem) {
 		Since: timeOf(run.Since), Before: run.Served, Now: run.Refused,
 		Advice: fmt.Sprintf("%s. If it is on purpose, write `deny %s` into `policy`, with the paths.", mend, snippet.Name(run.Crawler)),
 	}
-	verb, times := "is", "since "+formatTime(run.Since, now)
+	verb, times := "is", "since "+words.Time(run.Since, now)
 	if now.Sub(run.Last) >= time.Minute {
 		a.Until = timeOf(run.Last)
-		verb, times = "was", "from "+formatTime(run.Since, now)+" to "+formatTime(run.Last, now)
+		verb, times = "was", "from "+words.Time(run.Since, now)+" to "+words.Time(run.Last, now)
 	}
 	a.Message = fmt.Sprintf("%s, a verified search engine, %s refused at %s: %s %s, and %d served; the last one by %s",
 		run.Crawler, verb, a.Subject, quantity(run.Refused, "request"), times, run.Served, by)

@@ -50,7 +50,7 @@ func flooded(p statusapi.Problem, load *counters.Load, minutes int, now time.Tim
 	if minutes > 1 {
 		until := now.Truncate(time.Minute).Add(time.Duration(1-minutes) * time.Minute)
 		p.Now, p.Until = p.Peak, timeOf(until)
-		tail = ", until " + formatTime(until, now) + tail
+		tail = ", until " + words.Time(until, now) + tail
 	}
 	many := load.Crawler == ""
 	who, label := load.Crawler, load.Label

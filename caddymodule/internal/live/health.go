@@ -12,6 +12,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/mistakes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Health implements statusapi.Reporter.
@@ -247,7 +248,7 @@ func (p *inForce) describe(now time.Time) string {
 	case p.Rules.Content().Empty(): // an accident if there were rules before
 		return name + " is empty: " + without
 	}
-	message := fmt.Sprintf("%s is in force: %s, fetched at %s", name, quantity(p.Rules.RuleCount(), "rule"), formatTime(p.Good, now))
+	message := fmt.Sprintf("%s is in force: %s, fetched at %s", name, quantity(p.Rules.RuleCount(), "rule"), words.Time(p.Good, now))
 	if !p.Held.IsZero() {
 		message += "; a new version is fetched again before it counts"
 	}
@@ -262,9 +263,9 @@ func (p *inForce) refused(now time.Time) string {
 	case !p.hasCopy():
 		return text + metrics.WithoutFile(p.Rules)
 	case p.Last == judge.NotRobots:
-		return text + "the copy of " + formatTime(p.Good, now) + " is in force, and ends 30 days later"
+		return text + "the copy of " + words.Time(p.Good, now) + " is in force, and ends 30 days later"
 	}
-	return text + "the copy of " + formatTime(p.Good, now) + " is in force, and ends 24 hours later"
+	return text + "the copy of " + words.Time(p.Good, now) + " is in force, and ends 24 hours later"
 }
 
 // hasCopy reports whether an earlier copy with rules is in force, because the last
@@ -285,7 +286,7 @@ func (p *inForce) failure(now time.Time) statusapi.Problem {
 		problem.Severity = statusapi.Severe
 		problem.Message += "; crawlers may fetch nothing, because on_error deny is set"
 	case p.Rules.Outcome() == judge.Loaded && !p.Good.IsZero():
-		problem.Message += "; the copy of " + formatTime(p.Good, now) + " is in force"
+		problem.Message += "; the copy of " + words.Time(p.Good, now) + " is in force"
 	case p.Kept:
 		problem.Message += "; as before, no rules are in force"
 	default:

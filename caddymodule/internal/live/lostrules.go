@@ -169,14 +169,14 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 	if p.Last == judge.Failed {
 		problem = statusapi.Problem{Message: p.refused(now)}
 	}
-	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", cmp.Or(problem.Message, p.describe(now)), formatTime(f.Since, now),
+	f.Message, f.Advice = fmt.Sprintf("%s. Until %s it had %s", cmp.Or(problem.Message, p.describe(now)), words.Time(f.Since, now),
 		quantity(f.Before.Rules, "rule")), problem.Advice
 	if f.Lost == "shrunk" { // what is wrong, not that the rest is in force
 		f.Message = fmt.Sprintf("robots.txt of %s lost %d of %s at %s", f.Subject, f.Before.Rules-f.Now.Rules, quantity(f.Before.Rules, "rule"),
-			formatTime(f.Since, now))
+			words.Time(f.Since, now))
 	}
 	if f.Shut == nil && !p.hasCopy() {
-		f.Advice += " " + graceAdvice
+		f.Advice = strings.TrimSpace(f.Advice + " " + graceAdvice)
 	}
 	if f.Line = 0; f.Shut != nil {
 		f.Line = lines[f.Shut[0]]

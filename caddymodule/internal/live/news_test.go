@@ -10,6 +10,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // newsWorld tells news of accidents that a test names.
@@ -225,7 +226,7 @@ func TestNewsInWords(t *testing.T) {
 			"all robots together send 300 requests a minute to a[.]hosting[.]test; how many are usual is not known before six hours"},
 		{flooded(statusapi.Problem{Kind: Flood, Sites: []string{"shop.test"}, Peak: 300, Crawler: "GPTBot", Now: 200, Usual: 2},
 			&counters.Load{Site: "shop.test", Crawler: "GPTBot", Label: "GPTBot", Robots: sent}, 3, w.now),
-			"GPTBot sent up to 300 requests a minute to shop.test, until " + formatTime(w.now.Truncate(time.Minute).Add(-2*time.Minute), w.now) +
+			"GPTBot sent up to 300 requests a minute to shop.test, until " + words.Time(w.now.Truncate(time.Minute).Add(-2*time.Minute), w.now) +
 				"; 2.0 are usual"},
 	} {
 		n := w.newsOf(tt.p, Begins)

@@ -7,6 +7,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/internal/background"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // addShared adds the parts that belong to no single site.
@@ -23,7 +24,7 @@ func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	for _, p := range background.Panics() {
 		if now.Sub(p.Last) <= panicFor {
 			health.Problems = append(health.Problems, warning("panic", p.What, fmt.Sprintf("a fault of the plugin or of what it calls: %s "+
-				"panicked, %s, last at %s, and goes on: %s", p.What, quantity(p.Count, "time"), formatTime(p.Last, now), metrics.Clip(p.Value)),
+				"panicked, %s, last at %s, and goes on: %s", p.What, quantity(p.Count, "time"), words.Time(p.Last, now), metrics.Clip(p.Value)),
 				"Please report it with the stack that the log has. This message ends a day after the last time."))
 		}
 	}

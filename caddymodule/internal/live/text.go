@@ -18,16 +18,6 @@ func badRequest(format string, args ...any) error {
 	return statusapi.Errorf(http.StatusBadRequest, format, args...)
 }
 
-// formatTime returns a time for messages, without the date if it is the date of
-// now.
-func formatTime(t, now time.Time) string {
-	t, now = t.UTC(), now.UTC()
-	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
-		return t.Format("15:04") + " UTC"
-	}
-	return t.Format("2 January 15:04") + " UTC"
-}
-
 // lasting returns how long something has lasted, such as " for 5 minutes"; "" below a minute.
 func lasting(d time.Duration) string {
 	if d < time.Minute {

@@ -18,15 +18,29 @@ var stormed = statusapi.NewAccident("strangers", "Many addresses request pages o
 
 // accidents returns those of the storms that are held now. say says what becomes of one.
 func (c *Check) accidents(say func(*Storm, *step.Problem)) (list []step.Problem) {
+	now := clock.Now()
 	for s := range c.Storms {
-		since := time.Unix(int64(s.since.Load()), 0)
-		p := step.Problem{Severity: statusapi.Severe, Kind: stormed, Crawler: "all", Sites: []string{s.site()}, Since: &since}
-		if s.IsOn(uint32(clock.Now().Unix()), nil) {
-			say(s, &p)
-			list = append(list, p)
+		if !s.IsOn(uint32(now.Unix()), nil) {
+			continue
 		}
+		since, high := time.Unix(int64(s.since.Load()), 0), time.Unix(int64(s.high.Load()), 0)
+		p := step.Problem{Severity: statusapi.Severe, Kind: stormed, Crawler: "all", Sites: []string{s.site()}, Since: &since}
+		if now.Sub(high) >= time.Minute { // it is told until it has been over for longer
+			p.Until = &high
+		}
+		say(s, &p)
+		list = append(list, p)
 	}
 	return list
+}
+
+// period returns when the storm of a problem was, for messages, and the verb of who took part.
+func period(p *step.Problem) (when, verb string) {
+	now := clock.Now()
+	if p.Until == nil {
+		return "since " + words.Time(*p.Since, now), "storm"
+	}
+	return "from " + words.Time(*p.Since, now) + " to " + words.Time(*p.Until, now), "stormed"
 }
 
 // site returns the site of a storm, as problems have it.
@@ -53,27 +67,28 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	} else {
 		patterns = c.Paths
 	}
-	who := fmt.Sprintf("%s from %s who asked %s for pages of %s since %s", words.Plural(asked, "stranger", "strangers"),
-		words.Plural(s.addresses.Load(), "address", "addresses"), s, paths, p.Since.UTC().Format("2 January 15:04 UTC"))
+	when, storm := period(p)
+	who := fmt.Sprintf("%s from %s who asked %s for pages of %s %s", words.Plural(asked, "stranger", "strangers"),
+		words.Plural(s.addresses.Load(), "address", "addresses"), s, paths, when)
 	p.Before, p.Now = passed, asked
 	switch {
 	case c.IsOff(p.Sites[0]):
 		p.Before, p.Now, p.AmongPeople = 0, s.perMinute(), true
-		p.Message = fmt.Sprintf("strangers storm pages of %s at %s, and challenge is switched off", paths, s)
+		p.Message = fmt.Sprintf("%s, strangers %s pages of %s at %s, and challenge is switched off", when, storm, paths, s)
 		p.Advice = "`POST /robots/challenge?set=configured` switches it on."
 		p.Actions = []statusapi.Action{{What: "Switch challenge on again", Text: "challenge?set=configured", Where: statusapi.Command}}
 	case monitored:
 		p.Message, p.Advice = who+" would have been checked", "In monitor mode they get their pages. "+enforceAdvice
 		p.Actions = []statusapi.Action{{What: "Enforce it until Caddy loads its configuration again", Text: "mode?mode=enforce", Where: statusapi.Command}}
 	case asked >= leastAsked && 2*passed > asked:
-		p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%d of %s passed the check", passed, who)
+		p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%s of %s passed the check", words.Count(passed), who)
 		p.Advice = "They are people, or a fleet that solves the check, which nothing here holds."
 	case asked == 0:
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do: each name gets a few of them."
-		p.Message = fmt.Sprintf("Handled: clients with names of crawlers that no rule binds storm pages of %s at %s", paths, s)
+		p.Message = fmt.Sprintf("Handled: clients with names of crawlers that no rule binds %s pages of %s at %s %s", storm, paths, s, when)
 	default:
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
-		p.Message = fmt.Sprintf("Handled: %d of %s did not pass the check", max(0, asked-passed), who)
+		p.Message = fmt.Sprintf("Handled: %s of %s did not pass the check", words.Count(max(0, asked-passed)), who)
 	}
 	if doubt == elsewhere {
 		p.Message += "; " + doubt + ", so `over` counts people too"

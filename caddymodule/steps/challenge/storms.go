@@ -102,8 +102,14 @@ func (s *Storms) Problems(monitored bool) []step.Problem {
 		patterns, doubt := s.check.stormed(storm)
 		paths := strings.Join(patterns, " ")
 		p.Now, p.AmongPeople = storm.perMinute()*watchedShare, true
-		p.Message = fmt.Sprintf("about %d times a minute, an address asked %s for a page of `%s`, and for nothing else: "+
-			"about %s since it began", p.Now, storm, paths, words.Plural(storm.addresses.Load()*watchedShare, "address", "addresses"))
+		often := fmt.Sprintf("about %s times a minute", words.Count(p.Now))
+		if p.Until != nil {
+			often, _ = period(p)
+		}
+		p.Message = fmt.Sprintf("%s, an address asked %s for a page of `%s`, and for nothing else", often, storm, paths)
+		if n := storm.addresses.Load(); n > 0 {
+			p.Message += ": about " + words.Plural(n*watchedShare, "address", "addresses") + " since it began"
+		}
 		if doubt != "" {
 			p.Kind, p.Severity = "storms", statusapi.Remark
 			p.Message += "; but " + doubt

@@ -21,10 +21,10 @@ const health = {
 	note: (className, kind, text, advice) => {
 		const [, who, rest] = /^(.*?): (.*)$/s.exec(text) || [];
 		if (className === 'good' && rest) return make('li', 'note good', make('details', '', make('summary', '', make('span', 'kind', kind), ' ' + who), rest));
-		return health.whole(className, kind, text, advice);
+		return health.whole(className, kind, text, className === 'good' ? '' : advice);
 	},
 
-	whole: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', className === 'good' ? advice : 'What to do: ' + advice) : null),
+	whole: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', 'What to do: ' + advice) : null),
 };
 
 // The tables that features show.
