@@ -1,21 +1,27 @@
 package commands
 
 import (
+	"bufio"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/report"
+	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/suggest"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/cli"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/verify"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // auditOptions has the flags of `caddy robots audit`.
@@ -146,4 +152,42 @@ func parseZone(s string) (*time.Location, error) {
 	return nil, fmt.Errorf("--zone %q: want the name of a zone such as Europe/Berlin, an offset such as +02:00, UTC or Local", s)
 }
 
-var errSeveralStdin = errors.New("standard input can be read only once")
+// addSuggestions adds suggestions to the report.
+func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options, r *audit.Report) error {
+	in := &suggest.Input{Options: options, Report: r}
+	if o.config.Path != "" {
+		in.Hosts = words.Map(o.hosts, routes.PlainHost)
+		index := slices.IndexFunc(options.Sites, func(s audit.Site) bool { return len(s.Robots) > 0 })
+		in.Steps = o.steps[index]
+	}
+	return suggest.Add(cmd.Context(), in)
+}
+
+// checkSite checks that suggestions can be made: there is one site with a robots.txt.
+func (o *auditOptions) checkSite(to *audit.Options) error {
+	switch known := slices.DeleteFunc(slices.Clone(to.Sites), func(s audit.Site) bool { return len(s.Robots) == 0 }); {
+	case !o.suggest || len(known) == 1:
+		return nil
+	case len(known) > 1:
+		return errors.New("--suggest is for one site: select it with --site or --host")
+	}
+	return errors.New("--suggest needs the robots.txt of the site: give the file with --robots FILE")
+}
+
+// printForbidden prints the requests of a crawler that a rule forbade.
+func (o *auditOptions) printForbidden(cmd *cobra.Command, q audit.Options) error {
+	w := bufio.NewWriter(cmd.OutOrStdout())
+	n := int64(0)
+	err := audit.Forbidden(cmd.Context(), q, o.requests, func(r *audit.Request) error {
+		n++
+		if o.json {
+			return json.NewEncoder(w).Encode(r)
+		}
+		return report.Forbidden(w, r)
+	})
+	err = cmp.Or(err, w.Flush())
+	if err == nil && n == 0 {
+		return fmt.Errorf("the logs have no request of %s that a rule forbade", o.requests)
+	}
+	return err
+}

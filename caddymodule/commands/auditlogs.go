@@ -21,7 +21,7 @@ func openLogs(args []string, stdin io.Reader, again ...string) (files []logfile.
 	for _, arg := range args {
 		if arg == "-" {
 			if seen["-"] {
-				return nil, errSeveralStdin
+				return nil, errors.New("standard input can be read only once")
 			}
 			seen["-"] = true
 			files = append(files, logfile.File{

@@ -107,6 +107,9 @@ func (r *Report) worstHalfHour() Finding {
 	case who == nil && r.Robots > 0 && r.Period.From == nil:
 		f.Text = "The worst half hour is not known: the log has no times."
 		return f
+	case who == nil && r.Robots == 0:
+		f.Text = "No flood under a robot's name: none came."
+		return f
 	case who == nil:
 		f.Text = "No flood under a robot's name: none came but health checks and monitors."
 		return f

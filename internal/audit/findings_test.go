@@ -43,7 +43,7 @@ func TestFindings(t *testing.T) {
 		{"nor are advertisements, which a limit does not hold", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "AdsBot-Google (+http://www.google.com/adsbot.html)", "/", 9, 30, 30), "worst_half_hour", "AdsBot-Google sent 1,200", "Do not refuse it", ""},
 		{"nor is a library, which may be a client of an API", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "python-requests/2.31", "/", 9, 30, 30), "worst_half_hour", "python-requests sent 1,200", "Find out who it is", ""},
 		{"nor is a probe, which is never the worst", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)", "/", 9, 30, 30) + requestsOf(3, bytespider, "/", 9, 30, 1), "worst_half_hour", "none sent more than 3 requests in half an hour", "", ""},
-		{"no robots", "User-agent: *\nDisallow: /private/\n", requestsOf(3, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "/", 9, 30, 1), "worst_half_hour", "none came but health checks and monitors", "", ""},
+		{"no robots", "User-agent: *\nDisallow: /private/\n", requestsOf(3, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "/", 9, 30, 1), "worst_half_hour", "none came.", "", ""},
 
 		{"search engines that only claim to be one", "User-agent: *\nDisallow: /private/\n", requestsOf(5, googlebot, "/private/a", 9, 0, 5) + requestsOf(2, googlebot, "/", 9, 10, 5), "search_refused",
 			"5 of Googlebot (0 verified); by line 2 of robots.txt: Disallow: /private/: 5.", "run this command again with --verify", ""},

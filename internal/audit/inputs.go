@@ -47,6 +47,7 @@ type inputs struct {
 	other      int64
 	ownFetches int64 // of other
 	leftOut    int64 // of other: requests for hosts that were not asked for
+	hostless   int64 // of leftOut: those without a host
 	requests   int64
 	decided    bool // some line has a decision
 	problems   counter
@@ -95,6 +96,7 @@ func (c *inputs) count(l *logfile.Log) (isRequest bool) {
 	case !c.filter.selects(l.Entry.Host):
 		c.other++
 		c.leftOut++
+		addIf(&c.hostless, l.Entry.Host == "", 1)
 		return false
 	}
 	c.requests++
@@ -137,7 +139,11 @@ func (c *inputs) check() error {
 		return fmt.Errorf("%s %w", c.logs[0].Name, ErrNoUserAgents)
 	}
 	if c.requests == 0 && c.leftOut > 0 {
-		return fmt.Errorf("%s %w %s", c.logs[0].Name, ErrHosts, &c.filter)
+		why := ""
+		if c.hostless == c.leftOut {
+			why = ", because it does not name the hosts of requests"
+		}
+		return fmt.Errorf("%s %w %s%s", c.logs[0].Name, ErrHosts, &c.filter, why)
 	}
 	if c.requests == 0 && c.ownFetches == 0 && c.unreadable > 0 {
 		return fmt.Errorf("%s %w", c.logs[0].Name, logfile.ErrFormat)

@@ -166,16 +166,22 @@ func (r *Report) seconds(sum cost.Sum) any {
 	return ifKnown(r.Costs.All.Seconds > 0, secondsOf(sum.Seconds))
 }
 
+// percents returns the parts of all costs that a cost is, in words.
+func (r *Report) percents(sum cost.Sum) string {
+	text := fmt.Sprintf("%.0f %% of the requests, %.0f %% of the octets", percent(sum.Requests, r.Costs.All.Requests),
+		percent(sum.Octets, r.Costs.All.Octets))
+	if r.Costs.All.Seconds > 0 {
+		text += fmt.Sprintf(", %.0f %% of the time", 100*sum.Seconds/r.Costs.All.Seconds)
+	}
+	return text
+}
+
 func (r *Report) costTable() *Table {
 	costs := &r.Costs
 	timed := costs.All.Seconds > 0
-	title := fmt.Sprintf("Costs: robots have %.0f %% of the requests, %.0f %% of the octets", percent(costs.Robots.Requests, costs.All.Requests),
-		percent(costs.Robots.Octets, costs.All.Octets))
-	if timed {
-		title += fmt.Sprintf(", %.0f %% of the time", 100*costs.Robots.Share(costs.All))
-	}
+	title := "Costs: robots have " + r.percents(costs.Robots)
 	if costs.Lone.Requests > 0 {
-		title += fmt.Sprintf("; lone addresses %.0f %%", 100*costs.Lone.Share(costs.All))
+		title += "; lone addresses " + r.percents(costs.Lone)
 	}
 	t := newTable("costs", title, "path", ">requests", ">octets", ">time", "robots")
 	for _, p := range costs.Patterns {

@@ -18,7 +18,7 @@ import (
 )
 
 func checkCommand(m Module) *cobra.Command {
-	o := checker{answers: make(map[answerKey]judge.Response), said: make(map[string]bool)}
+	o := checker{answers: make(map[string]judge.Response), said: make(map[string]bool)}
 	cmd := NewCommand("check --agent <user-agent> [--robots <file|url|->] [--before <file|url|->] [--config <file>] "+
 		"[--client <address>] [--json] <url>...",
 		"Shows whether robots.txt allows a crawler to fetch URLs", Needs(1, "a URL, or a path"), o.check)
@@ -93,16 +93,9 @@ type checker struct {
 	rules                  judge.Settings
 
 	cmd     *cobra.Command
-	sites   []Site                       // of the configuration; nil without --config
-	answers map[answerKey]judge.Response // robots.txt that were read
-	said    map[string]bool              // notes
-}
-
-// answerKey identifies a robots.txt: by its file or URL, or by the place in checker.sites of the
-// handler that has its source.
-type answerKey struct {
-	handler int
-	robots  string
+	sites   []Site                    // of the configuration; nil without --config
+	answers map[string]judge.Response // robots.txt that were read, by their names; see rulesOf
+	said    map[string]bool           // notes
 }
 
 // prepare checks the flags and reads the configuration.
@@ -244,30 +237,22 @@ func (c *checker) note(format string, args ...any) {
 // fromSource stands for the robots.txt of a handler's source.
 const fromSource = ""
 
-// rulesOf returns the rules of a handler with the named robots.txt.
+// rulesOf returns the rules of a handler with the named robots.txt. It reads each source, file and
+// URL once.
 func (c *checker) rulesOf(site *Site, name string) (*judge.Rules, error) {
-	answer, err := c.read(site, name)
-	if err != nil {
-		return nil, err
-	}
-	return site.Rules.Rules(answer)
-}
-
-// read reads a robots.txt, each source, file and URL once.
-func (c *checker) read(site *Site, name string) (judge.Response, error) {
-	key := answerKey{robots: name}
+	key := name
 	if name == fromSource {
-		key.handler = site.Index
+		key = fmt.Sprint("handler ", site.Index)
 	}
 	answer, known := c.answers[key]
-	if known {
-		return answer, nil
-	}
-	answer, err := c.fetch(site, name)
-	if err == nil {
+	if !known {
+		var err error
+		if answer, err = c.fetch(site, name); err != nil {
+			return nil, err
+		}
 		c.answers[key] = answer
 	}
-	return answer, err
+	return site.Rules.Rules(answer)
 }
 
 // fetch reads a robots.txt. If a site has none, everything is allowed.
