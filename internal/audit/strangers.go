@@ -223,11 +223,25 @@ const (
 	loneTime     = "time" // has the microseconds of loneClient as octets
 )
 
-// of returns the pages of a host; nil if there are too many hosts.
+// of returns the pages of a host; nil if there are busier hosts and no room. A busy one takes the
+// place of the one with the fewest requests.
 func (s *strangers) of(host *Host) *hostPages {
-	if s.hosts[host] == nil && !host.Rest && len(s.hosts) < maxHosted {
-		s.hosts[host] = &hostPages{paths: cost.New()}
+	if s.hosts[host] != nil || host.Rest {
+		return s.hosts[host]
 	}
+	if len(s.hosts) == maxHosted {
+		quiet := host
+		for h := range s.hosts {
+			if quiet == host || h.Requests < quiet.Requests {
+				quiet = h
+			}
+		}
+		if host.Requests <= 2*quiet.Requests {
+			return nil
+		}
+		delete(s.hosts, quiet)
+	}
+	s.hosts[host] = &hostPages{paths: cost.New()}
 	return s.hosts[host]
 }
 

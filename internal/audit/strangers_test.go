@@ -53,6 +53,22 @@ func pathOf(r *Report, pattern string) StrangerPath {
 	return r.Strangers.Paths[i]
 }
 
+// Hosts that came before a stormed one do not hide its storm, however many they are.
+func TestStrangersOfALateHost(t *testing.T) {
+	people, l := newLonelyLog().String(), new(lonelyLog)
+	for i := range 50 {
+		l.WriteString(strings.ReplaceAll(people, "example.com 192", fmt.Sprintf("h%d.example 192", i)))
+	}
+	l.WriteString(people)
+	for i := range 2000 {
+		l.add(1000+i, fmt.Sprintf("2001:db8:0:%x::1", i), fmt.Sprintf("/blame/file%d.go", i), "-", chrome141)
+	}
+	r := l.report(t, nil)
+	if got := pathOf(r, "/blame/*"); got.Host != "example.com" || got.Lone < 1000 || !got.IsLonely() {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A page is that of a lone address if the address requested nothing but pages, for 20
 // seconds after it.
 func TestStrangers(t *testing.T) {
