@@ -94,9 +94,11 @@ func (r *Request) fields() (fields []string, tooMany bool) {
 // IsRobotsTxt reports whether a request target is /robots.txt, with or without
 // a query, in origin form or absolute form.
 func IsRobotsTxt(target string) bool {
-	if len(target) > 1 && target[0] == '/' && target[1] != 'r' { // as nearly always
-		return false
-	}
+	return !(len(target) > 1 && target[0] == '/' && target[1] != 'r') && isRobotsTxt(target)
+}
+
+// isRobotsTxt is IsRobotsTxt for the few targets that may be it.
+func isRobotsTxt(target string) bool {
 	rest, found := strings.CutPrefix(canonical.OriginForm(target), "/robots.txt")
 	return found && (rest == "" || rest[0] == '?')
 }
