@@ -1,6 +1,7 @@
 package enforce
 
 import (
+	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/table"
@@ -82,9 +83,14 @@ func (e *Engine) visitsOf(c *judge.Client, r *judge.Request, i int) visitTimes {
 // noteVisit remembers that the agents of c came.
 func (e *Engine) noteVisit(c *judge.Client, r *judge.Request) {
 	for i := range c.Agents() {
-		if c.HasGrace(i) {
-			e.memory.visits.record(visitorOf(c, r, i), r.Time)
+		if !c.HasGrace(i) {
+			continue
 		}
+		who := newVisitor(r, &c.Agents()[i])
+		if c.Claim(i) == claim.Unverified {
+			who = who.claimant(r.Addr())
+		}
+		e.memory.visits.record(who, r.Time)
 	}
 }
 
@@ -103,9 +109,14 @@ func (e *Engine) RobotsRead(r *judge.Request, rules *judge.Rules, sent uint64) {
 	c.Begin(r, rules)
 	for c.Next() {
 		for i := range c.Agents() {
-			if c.HasGrace(i) {
-				e.memory.visits.read(reader(&c, r, i), r.Time, version)
+			if !c.HasGrace(i) {
+				continue
 			}
+			who := newVisitor(r, &c.Agents()[i])
+			if c.Claim(i) != claim.Verified { // anyone can send a crawler's User-Agent
+				who = who.claimant(r.Addr())
+			}
+			e.memory.visits.read(who, r.Time, version)
 		}
 	}
 }

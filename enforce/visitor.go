@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"net/netip"
 
-	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
@@ -33,26 +32,6 @@ func newVisitor(r *judge.Request, a *crawler.Agent) visitorKey {
 	v := visitorKey{origin*hashFactor ^ maphash.String(visitorSeed, a.Name()), r.Invented || a.Crawler == nil}
 	if a.RunByAnyone() {
 		return v.at(r.Addr())
-	}
-	return v
-}
-
-// visitorOf returns the visitor for agent i of a client.
-func visitorOf(c *judge.Client, r *judge.Request, i int) visitorKey {
-	v := newVisitor(r, &c.Agents()[i])
-	if c.Claim(i) == claim.Unverified {
-		return v.claimant(r.Addr())
-	}
-	return v
-}
-
-// reader returns the visitor for a read of /robots.txt by agent i. Anyone can
-// send a crawler's User-Agent, so only the verified crawler reads for all its
-// addresses.
-func reader(c *judge.Client, r *judge.Request, i int) visitorKey {
-	v := newVisitor(r, &c.Agents()[i])
-	if c.Claim(i) != claim.Verified {
-		return v.claimant(r.Addr())
 	}
 	return v
 }

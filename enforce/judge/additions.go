@@ -147,18 +147,7 @@ func (c *Client) hiddenRule(a *crawler.Agent) *robots.Rule {
 	if verdict.Allowed {
 		return nil
 	}
-	hides := true
-	switch a.Class {
-	case crawler.Person, crawler.Webhook:
-		hides = false
-	case crawler.Library:
-		hides = settings.HTTPClients
-	case crawler.Program:
-		hides = settings.Programs
-	case crawler.UserTriggered:
-		hides = !settings.IgnoreUserTriggered && c.starApplies(a)
-	}
-	if !hides {
+	if a.Class == crawler.Person || a.Class == crawler.Webhook || !settings.holds(a.Class) || !c.starApplies(a) {
 		return nil
 	}
 	return &settings.additions.Hidden[verdict.Rule().Line-2]

@@ -194,10 +194,8 @@ func (c *Client) CouldBind(i int) bool {
 		applies = false
 	case class == crawler.SelfDeclared:
 		applies = c.rules.settings.Strict || !c.request.IsNoCrawling(&c.Agents()[i])
-	case class == crawler.Library:
-		applies = c.rules.settings.HTTPClients
-	case class == crawler.Program:
-		applies = c.rules.settings.Programs
+	case class == crawler.Library || class == crawler.Program:
+		applies = c.rules.settings.holds(class)
 	case class == crawler.UserTriggered:
 		applies = c.request.Reads()
 	}

@@ -273,17 +273,26 @@ func CheckPathPattern(s string) error {
 // nil.
 func (r *Settings) BoundByStar(class crawler.Class, row *crawler.Crawler) bool {
 	switch class {
+	case crawler.Library, crawler.Program:
+		return r.holds(class)
+	case crawler.Named, crawler.Webhook, crawler.Probe, crawler.Person, crawler.App:
+		return false
+	}
+	return r.holds(class) && (row == nil || row.Star != crawler.No || r.Strict && !row.StarStated)
+}
+
+// holds reports whether the operator lets the group for `*` apply to clients of a class; of
+// most classes, the operator has no choice.
+func (r *Settings) holds(class crawler.Class) bool {
+	switch class {
 	case crawler.Library:
 		return r.HTTPClients
 	case crawler.Program:
 		return r.Programs
-	case crawler.Named, crawler.Webhook, crawler.Probe, crawler.Person, crawler.App:
-		return false
+	case crawler.UserTriggered:
+		return !r.IgnoreUserTriggered
 	}
-	if class == crawler.UserTriggered && r.IgnoreUserTriggered {
-		return false
-	}
-	return row == nil || row.Star != crawler.No || r.Strict && !row.StarStated
+	return true
 }
 
 // throttledByStar reports whether the rate limits of the group for `*` apply to
