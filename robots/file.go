@@ -24,8 +24,8 @@ type File struct {
 type otherLines struct {
 	words    []string
 	licenses []License
-	signals  []ContentSignal // outside any group
-	usages   []ContentUsage  // the same
+	signals  []PreferenceLine // outside any group
+	usages   []PreferenceLine // the same
 }
 
 // noOtherLines is shared by all files that have none.
@@ -139,11 +139,11 @@ func (f *File) Licenses() []License { return f.licenses }
 
 // ContentSignals returns the Content-Signal lines outside any group, which apply
 // to all crawlers. It returns only the first 16.
-func (f *File) ContentSignals() []ContentSignal { return f.signals }
+func (f *File) ContentSignals() []PreferenceLine { return f.signals }
 
 // ContentUsage returns the Content-Usage lines outside any group, which apply to
 // all crawlers. It returns only the first 16.
-func (f *File) ContentUsage() []ContentUsage { return f.usages }
+func (f *File) ContentUsage() []PreferenceLine { return f.usages }
 
 // Line returns a line of the file by its number, from 1.
 func (f *File) Line(number int) (Line, bool) {

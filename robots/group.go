@@ -159,11 +159,11 @@ func (g *Group) VisitTimes() []VisitTime { return g.orNone().visits }
 
 // ContentSignals returns the group's Content-Signal lines, only the first 16. It
 // leaves out lines without a key=value pair.
-func (g *Group) ContentSignals() []ContentSignal { return g.orNone().signals }
+func (g *Group) ContentSignals() []PreferenceLine { return g.orNone().signals }
 
 // ContentUsage returns the group's Content-Usage lines, only the first 16. It
 // leaves out lines without a key=value pair.
-func (g *Group) ContentUsage() []ContentUsage { return g.orNone().usages }
+func (g *Group) ContentUsage() []PreferenceLine { return g.orNone().usages }
 
 // Match returns the verdict on a request target. The longest matching rule
 // decides, and Allow if two are equally long (RFC 9309, section 2.2.2). If the

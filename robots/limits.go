@@ -13,8 +13,8 @@ type limits struct {
 	delay   *CrawlDelay // the shortest one
 	rates   []RequestRate
 	visits  []VisitTime
-	signals []ContentSignal
-	usages  []ContentUsage
+	signals []PreferenceLine
+	usages  []PreferenceLine
 }
 
 // maxLimits is how many lines of each kind a group keeps: the first ones in the
@@ -32,9 +32,9 @@ func (l *limits) add(fd *field) {
 	case DirectiveVisitTime:
 		addLimit(&l.visits, fd, parseVisitTime)
 	case DirectiveContentSignal:
-		addLimit(&l.signals, fd, parseContentSignal)
+		addLimit(&l.signals, fd, parsePreferenceLine)
 	case DirectiveContentUsage:
-		addLimit(&l.usages, fd, parseContentUsage)
+		addLimit(&l.usages, fd, parsePreferenceLine)
 	}
 }
 
@@ -63,8 +63,8 @@ func (l *limits) merge(o *limits) {
 	}
 	l.rates = joinLimits(l.rates, o.rates, func(r *RequestRate) int { return r.Line })
 	l.visits = joinLimits(l.visits, o.visits, func(v *VisitTime) int { return v.Line })
-	l.signals = joinLimits(l.signals, o.signals, func(c *ContentSignal) int { return c.Line })
-	l.usages = joinLimits(l.usages, o.usages, func(c *ContentUsage) int { return c.Line })
+	l.signals = joinLimits(l.signals, o.signals, func(c *PreferenceLine) int { return c.Line })
+	l.usages = joinLimits(l.usages, o.usages, func(c *PreferenceLine) int { return c.Line })
 }
 
 // joinLimits returns the first lines of a and b in the order of the file.

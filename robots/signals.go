@@ -24,18 +24,12 @@ type Preference struct {
 	Key, Value string
 }
 
-// ContentSignal is a Content-Signal line, such as `search=yes, ai-train=no`. It
-// has all keys, also unknown ones.
-type ContentSignal struct {
-	Signals []Preference
-	Value   string // as written
-	Line    int
-}
-
-// ContentUsage is a Content-Usage line, such as `/path train-ai=n`. The drafts of
-// the IETF working group AI Preferences (AIPREF) define it.
-type ContentUsage struct {
-	Path        string // as written, "" for all
+// PreferenceLine is a Content-Signal line, such as `search=yes, ai-train=no`, or a
+// Content-Usage line, such as `/path train-ai=n`. The drafts of the IETF working
+// group AI Preferences (AIPREF) define the latter. It has all keys, also unknown
+// ones.
+type PreferenceLine struct {
+	Path        string // of a Content-Usage line, as written; "" for all
 	Preferences []Preference
 	Value       string // as written
 	Line        int
@@ -60,15 +54,10 @@ func parsePreferences(s string) []Preference {
 	return list
 }
 
-func parseContentSignal(fd *field) (ContentSignal, bool) {
-	c := ContentSignal{Signals: parsePreferences(fd.value), Value: fd.value, Line: fd.line}
-	return c, len(c.Signals) > 0
-}
-
-func parseContentUsage(fd *field) (ContentUsage, bool) {
-	c := ContentUsage{Value: fd.value, Line: fd.line}
+func parsePreferenceLine(fd *field) (PreferenceLine, bool) {
+	c := PreferenceLine{Value: fd.value, Line: fd.line}
 	rest := fd.value
-	if strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "*") {
+	if fd.directive == DirectiveContentUsage && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, "*")) {
 		i := strings.IndexAny(rest, " \t")
 		if i < 0 {
 			return c, false

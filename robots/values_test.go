@@ -123,10 +123,10 @@ func TestNonRuleLines(t *testing.T) {
 		t.Errorf("Content-Signal for all: %v", s)
 	}
 	s := g.ContentSignals()
-	if len(s) != 1 || s[0].Line != 4 || len(s[0].Signals) != 2 {
+	if len(s) != 1 || s[0].Line != 4 || len(s[0].Preferences) != 2 {
 		t.Fatalf("Content-Signal: %+v", s)
 	}
-	if v, ok := lastPreference(s[0].Signals, "ai-train"); !ok || v != "yes" {
+	if v, ok := lastPreference(s[0].Preferences, "ai-train"); !ok || v != "yes" {
 		t.Errorf("ai-train = %q, %v", v, ok)
 	}
 	u := g.ContentUsage()

@@ -97,7 +97,7 @@ func (b *body) preferences(g *robots.Group, p *Policy) {
 	var have []robots.Preference
 	for _, s := range g.ContentSignals() {
 		b.add("Content-Signal: "+s.Value, judge.FileLayer, s.Line)
-		have = append(have, s.Signals...)
+		have = append(have, s.Preferences...)
 	}
 	for _, u := range g.ContentUsage() {
 		b.add("Content-Usage: "+u.Value, judge.FileLayer, u.Line)

@@ -21,8 +21,8 @@ func each[T any](items []T, of func(T) line) (list []line) {
 	return list
 }
 
-func signal(c robots.ContentSignal) line { return line{"Content-Signal: " + c.Value, c.Line} }
-func usage(c robots.ContentUsage) line   { return line{"Content-Usage: " + c.Value, c.Line} }
+func signal(c robots.PreferenceLine) line { return line{"Content-Signal: " + c.Value, c.Line} }
+func usage(c robots.PreferenceLine) line  { return line{"Content-Usage: " + c.Value, c.Line} }
 
 // limits compares the limits and preferences of the groups.
 func (d *differ) limits(p *pair) {

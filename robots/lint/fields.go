@@ -188,7 +188,7 @@ func (l *linter) checkPreferences(line *robots.Line, d robots.Directive) {
 	path := ""
 	g, field := group(d, line.Value), d.String()
 	for _, s := range g.ContentSignals() {
-		list = append(list, s.Signals...)
+		list = append(list, s.Preferences...)
 	}
 	for _, u := range g.ContentUsage() {
 		list, path = append(list, u.Preferences...), u.Path
