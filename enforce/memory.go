@@ -73,11 +73,10 @@ func (e *Engine) visitsOf(c *judge.Client, r *judge.Request, i int) visitTimes {
 	crawler := newVisitor(r, &c.Agents()[i])
 	named := crawler
 	named.invented = !crawler.invented // an earlier configuration may or may not have named the host
-	claimant := crawler.claimant(r.Addr())
-	for _, who := range [...]visitorKey{crawler, named, claimant} {
+	for _, who := range [...]visitorKey{crawler, named, crawler.claimant(r.Addr())} {
 		visit = visit.with(e.memory.visits.last(who, now))
 	}
-	return visit.orRead(e.memory.visits.lastRead(claimant, now))
+	return visit
 }
 
 // noteVisit remembers that the agents of c came.

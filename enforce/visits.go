@@ -27,38 +27,26 @@ type visits struct {
 // visitTimes is what is known about a crawler's visits. Times are in
 // nanoseconds since 1970.
 type visitTimes struct {
-	first int64 // the first visit after which no pause was longer than GracePeriod; 0 if there was none
-	lastRead
-}
-
-// lastRead is when a crawler last read the robots.txt, and which version, as in
-// History.MayHold. It is zero if it did not.
-type lastRead struct {
-	read    int64
-	version uint64
+	first   int64  // the first visit after which no pause was longer than GracePeriod; 0 if there was none
+	read    int64  // when it last read the robots.txt; 0 if it did not
+	version uint64 // that it read, as in History.MayHold
 }
 
 // with combines what is known about a crawler from two visitors.
 func (v visitTimes) with(w visitTimes) visitTimes {
-	if w.first == 0 {
-		return v
+	if w.first != 0 {
+		v.first = min(v.first, w.first)
 	}
-	v.first = min(v.first, w.first)
-	return v.orRead(w.lastRead)
-}
-
-// orRead returns v with the later one of two reads.
-func (v visitTimes) orRead(r lastRead) visitTimes {
-	if r.read > v.read {
-		v.lastRead = r
+	if w.read > v.read {
+		v.read, v.version = w.read, w.version
 	}
 	return v
 }
 
 // times returns the times of a visitor.
-func (v *visits) times() visitTimes { return visitTimes{v.first.Load(), v.lastRead()} }
-
-func (v *visits) lastRead() lastRead { return lastRead{v.read.Load(), v.version.Load()} }
+func (v *visits) times() visitTimes {
+	return visitTimes{v.first.Load(), v.read.Load(), v.version.Load()}
+}
 
 // lastTime returns the time of the last visit.
 func (v *visits) lastTime() int64 { return v.last.Load() }
@@ -73,14 +61,21 @@ func newVisitors(size int) *visitors {
 // visits.
 func (t *visitors) record(who visitorKey, now time.Time) visitTimes { return t.visit(who, now).times() }
 
-// last returns what record would return, but records nothing. If the crawler is
-// not known, it returns the zero visitTimes.
+// last returns what is known about a visitor, and records nothing. A read counts even if it
+// was long ago.
 func (t *visitors) last(who visitorKey, now time.Time) visitTimes {
-	v := t.of(who).Get(who.hash)
-	if v == nil || lapsed(v.last.Load(), now.UnixNano()) {
+	v, at := t.of(who).Get(who.hash), now.UnixNano()
+	if v == nil {
 		return visitTimes{}
 	}
-	return v.times()
+	times := v.times()
+	if lapsed(v.last.Load(), at) {
+		times.first = 0
+	}
+	if times.read > at { // the clock was set back
+		times.read = 0
+	}
+	return times
 }
 
 // read records a visit now, in which the crawler read a version of the robots.txt.
@@ -88,15 +83,6 @@ func (t *visitors) read(who visitorKey, now time.Time, version uint64) {
 	v := t.visit(who, now)
 	v.version.Store(version)
 	v.read.Store(now.UnixNano())
-}
-
-// lastRead returns the last read of a visitor, even if it was long ago.
-func (t *visitors) lastRead(who visitorKey, now time.Time) lastRead {
-	v := t.of(who).Get(who.hash)
-	if v == nil || v.read.Load() > now.UnixNano() {
-		return lastRead{}
-	}
-	return v.lastRead()
 }
 
 func (t *visitors) of(who visitorKey) *table.Table[visits] {

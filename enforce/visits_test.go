@@ -29,13 +29,13 @@ func TestVisits(t *testing.T) {
 	wants(visitTimes{first: first}, v.record(who, c.Now()), "20 hours later")
 	v.read(who, c.Now(), 78)
 	v.read(who, c.Now(), 77) // it got an earlier version again
-	read := visitTimes{first, lastRead{c.Now().UnixNano(), 77}}
+	read := visitTimes{first, c.Now().UnixNano(), 77}
 	wants(read, v.last(who, c.Now()), "after a read")
 	wants(visitTimes{}, v.last(other, c.Now()), "another visitor")
 	c.Advance(judge.GracePeriod)
 	wants(read, v.last(who, c.Now()), "a day after the last visit")
 	c.Advance(1)
-	wants(visitTimes{}, v.last(who, c.Now()), "more than a day after it")
+	wants(visitTimes{read: read.read, version: read.version}, v.last(who, c.Now()), "more than a day after it")
 	wants(visitTimes{first: c.Now().UnixNano()}, v.record(who, c.Now()), "a visit after that")
 }
 
