@@ -43,7 +43,7 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 	}
 	var targets []string
 	for i := range latest {
-		if one := &latest[i]; one.isSure || one.isLone && !embeds(one) {
+		if one := &latest[i]; one.isSure && c.page != nil || one.isLone && !embeds(one) { // many people may share an address
 			targets = append(targets, one.target)
 		}
 	}

@@ -16,8 +16,9 @@ import (
 var stormed = statusapi.NewAccident("strangers", "Many addresses request pages of `challenge`, or others, and nothing else. "+
 	"It ends when they have been few for five minutes. With `challenge`, it is a note.")
 
-// accidents returns those of the storms that are held now. say says what becomes of one.
-func (c *Check) accidents(say func(*Storm, *step.Problem)) (list []step.Problem) {
+// accidents returns those of the storms that are held now. say says what becomes of one, and reports
+// whether it is one.
+func (c *Check) accidents(say func(*Storm, *step.Problem) bool) (list []step.Problem) {
 	now := clock.Now()
 	for s := range c.Storms {
 		if !s.IsOn(uint32(now.Unix()), nil) {
@@ -28,8 +29,9 @@ func (c *Check) accidents(say func(*Storm, *step.Problem)) (list []step.Problem)
 		if now.Sub(high) >= time.Minute { // it is told until it has been over for longer
 			p.Until = &high
 		}
-		say(s, &p)
-		list = append(list, p)
+		if say(s, &p) {
+			list = append(list, p)
+		}
 	}
 	return list
 }
@@ -54,7 +56,7 @@ const enforceAdvice = "To hold them, take `mode monitor` out of the block `robot
 
 // Problems implements step.Diagnoser.
 func (c *Challenge) Problems(monitored bool) []step.Problem {
-	return append(c.accidents(func(s *Storm, p *step.Problem) { c.describe(s, p, monitored) }), c.faults()...)
+	return append(c.accidents(func(s *Storm, p *step.Problem) bool { c.describe(s, p, monitored); return true }), c.faults()...)
 }
 
 // describe says what becomes of a storm, in its accident.

@@ -98,8 +98,11 @@ func (s *Storms) End(x *step.Exchange) { s.check.End(x) }
 
 // Problems implements step.Diagnoser.
 func (s *Storms) Problems(monitored bool) []step.Problem {
-	return s.check.accidents(func(storm *Storm, p *step.Problem) {
+	return s.check.accidents(func(storm *Storm, p *step.Problem) bool {
 		patterns, doubt := s.check.stormed(storm)
+		if len(patterns) == 0 {
+			return false
+		}
 		paths := strings.Join(patterns, " ")
 		p.Now, p.AmongPeople = storm.perMinute()*watchedShare, true
 		often := fmt.Sprintf("about %s times a minute", words.Count(p.Now))
@@ -114,7 +117,7 @@ func (s *Storms) Problems(monitored bool) []step.Problem {
 			p.Kind, p.Severity = "storms", statusapi.Remark
 			p.Message += "; but " + doubt
 			p.Advice = "If the server is too slow, look at its log with `caddy robots audit --suggest`."
-			return
+			return true
 		}
 		p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
 			": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm)
@@ -125,6 +128,7 @@ func (s *Storms) Problems(monitored bool) []step.Problem {
 		}
 		p.Actions = []statusapi.Action{{What: what, Text: "challenge " + paths, Where: statusapi.Caddyfile}}
 		storm.name(p, patterns)
+		return true
 	})
 }
 

@@ -97,6 +97,24 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// Many people who share an address, as behind a proxy, are no storm.
+func TestSharedAddresses(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(c *Config) { *c = Config{name: "storms", over: 60, window: time.Minute, paths: pathsOf(t, "/*")} })
+	for i := range 6000 {
+		if i%100 == 0 {
+			s.now = s.now.Add(time.Second)
+		}
+		s.watch(fmt.Sprintf("/p/%d", i), address(i%100))
+		s.watch("/style.css", address(i%100))
+	}
+	for storm := range s.check.Storms {
+		if patterns, _ := s.check.stormed(storm); storm.IsOn(uint32(s.now.Unix()), nil) && len(patterns) > 0 {
+			t.Errorf("a storm of %s", patterns)
+		}
+	}
+}
+
 // A file that a page embeds takes the page back from the check, and from what is watched beside it.
 func TestCheckAndWatchCountApart(t *testing.T) {
 	t.Parallel()
