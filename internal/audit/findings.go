@@ -122,7 +122,7 @@ func (r *Report) worstHalfHour() Finding {
 		cmp.Or(who.Name, "clients without a User-Agent"), requests(who.WorstHalfHour), words.Count(who.WorstHalfHour/30))
 	switch {
 	case 2*(who.Denied+who.Throttled) >= who.Requests:
-		f.Change = "Enforce robots.txt as it is: it refuses most of what this robot requests."
+		f.Change = "Enforce the rules as they are: they refuse most of what this robot requests."
 	case who.isSearch() || who.row != nil && who.row.CountsAs(crawler.Ads):
 		f.Change = "Do not refuse it: search engines and advertisers that get errors come less often for days. Set a slower " +
 			"rate in its tools for webmasters."

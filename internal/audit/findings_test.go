@@ -37,7 +37,7 @@ func TestFindings(t *testing.T) {
 			requestsOf(1000, ahrefs, "/", 1, 0, 300) + requestsOf(1200, bytespider, "/", 9, 30, 30) + requestsOf(400, bytespider, "/", 10, 0, 30), "worst_half_hour",
 			"began on 7 November 2026 at 09:30 UTC: Bytespider sent 1,200 requests, 40 a minute.", "Limit each crawler to 30 requests a minute", "limit {\n\teach 30/1m\n}"},
 		{"robots.txt refuses most of them already", "User-agent: Bytespider\nDisallow: /\n", requestsOf(1200, bytespider, "/", 9, 30, 30), "worst_half_hour",
-			"Bytespider sent 1,200 requests, 40 a minute.", "Enforce robots.txt as it is", ""},
+			"Bytespider sent 1,200 requests, 40 a minute.", "Enforce the rules as they are", ""},
 		{"a pace that harms nobody", "User-agent: *\nDisallow: /private/\n", requestsOf(900, bytespider, "/", 9, 30, 30), "worst_half_hour", "No flood under a robot's name: none sent more than 900 requests in half an hour.", "", ""},
 		{"a search engine is not limited", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, googlebot, "/", 9, 30, 30), "worst_half_hour", "Googlebot sent 1,200", "tools for webmasters", ""},
 		{"nor are advertisements, which a limit does not hold", "User-agent: *\nDisallow: /private/\n", requestsOf(1200, "AdsBot-Google (+http://www.google.com/adsbot.html)", "/", 9, 30, 30), "worst_half_hour", "AdsBot-Google sent 1,200", "Do not refuse it", ""},

@@ -58,7 +58,7 @@ func (s *suggester) why(c *audit.Crawler) string {
 		return "programs of people and of your own send this User-Agent too, so nothing is suggested against it. Find out who it is, " +
 			"and refuse its addresses in the firewall if it is nobody you know."
 	case c.Denied+c.Throttled >= c.Requests/2:
-		return "robots.txt forbids most of its requests already: enforce it."
+		return "the rules refuse most of its requests already: enforce them."
 	case c.Addresses < minAddresses:
 		return "it came from " + words.Plural(c.Addresses, "address", "addresses") + ", and below " + words.Count(int64(minAddresses)) +
 			" anybody can have sent its name. If you know it, deny it, or refuse its addresses in the firewall."

@@ -130,7 +130,7 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 		{"few addresses", write(days, append(visitors("/x"), few)...), nil, []string{"GPTBot: it came from 5 addresses"}, nothing},
 		{"a search engine", write(days, append(visitors("/x"), culprit(googlebot, 2000, 1, "/x#"))...), nil, []string{"Googlebot: a search engine is not refused"}, nothing},
 		{"a program", write(days, append(visitors("/x"), program)...), nil, []string{"curl: programs of people and of your own"}, nothing},
-		{"forbidden already", write(days, append(visitors("/x"), culprit(gptbot, 900, 1, "/private/#"))...), nil, []string{"GPTBot: robots.txt forbids most"}, nothing},
+		{"forbidden already", write(days, append(visitors("/x"), culprit(gptbot, 900, 1, "/private/#"))...), nil, []string{"GPTBot: the rules refuse most"}, nothing},
 		{"nothing", newForge().read(60, 30, days*24*time.Hour, "src").bytes(), nil, []string{"Nothing here " + nothing}, ""},
 		{"nothing, where people's browsers fetch no files", write(days, visitors("/x")[:2]...), nil,
 			[]string{"are not counted", "nothing that robots request under their own names " + nothing}, "Nothing here"},
