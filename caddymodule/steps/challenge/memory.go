@@ -9,7 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/table"
 )
 
-// Bounds of what a Memory remembers: about 50 MB if all of it is used, and 12 to 90 kB for each origin.
+// Bounds of what a Memory remembers: about 50 MB if all of it is used, and 16 to 120 kB for each origin.
 const (
 	maxMemos  = 7 << 16
 	maxStorms = 1 << 10 // origins
