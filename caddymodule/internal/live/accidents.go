@@ -27,9 +27,9 @@ var (
 		"It ends when the file no longer does.")
 	SearchRefused = statusapi.NewAccident("search_refused", "For at least a minute, a verified search engine is refused where the group for `*` "+
 		"would let it pass, or is refused more often than it is served. It ends after ten minutes without a refusal.")
-	Flood = statusapi.NewAccident("flood", "Within a minute, one crawler, or all together, send more than 100 requests to a site, more than ten times "+
-		"as many as usual, and a fifth of all (before six hours were counted: more than 300 of one, or 1,000 of all). Verified search engines do "+
-		"not count. It ends after five minutes without. It is a note while nearly all of it is refused.")
+	Flood = statusapi.NewAccident("flood", "Within a minute, one crawler, or all together, send more than 100 requests to a site, over ten times "+
+		"as many as usual, and a fifth of all (before six hours were counted: more than 300 of a crawler, or 1,000 of all). Verified search "+
+		"engines, webhooks, probes and apps do not count. It ends after five minutes without. It is a note while nearly all of it is refused.")
 )
 
 // Bounds of accidents.

@@ -14,7 +14,7 @@ import (
 )
 
 var stormed = statusapi.NewAccident("strangers", "Many addresses request pages of `challenge`, or others, and nothing else. "+
-	"It ends when they have been few for five minutes. With `challenge`, it is a note.")
+	"It ends after five minutes with few. With `challenge`, it is a note.")
 
 // accidents returns those of the storms that are held now. say says what becomes of one, and reports
 // whether it is one.
