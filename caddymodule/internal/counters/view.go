@@ -183,7 +183,6 @@ func (v *View) addToSite(to *statusapi.Site, r *row) {
 		return
 	}
 	r.addTo(&to.Counts, n)
-	to.Total += r.Total
 	to.Minute += r.Past.back(hourSpan, v.at, 1)
 	if r.isSearch() && r.Claim == claim.Verified {
 		var search statusapi.Counts

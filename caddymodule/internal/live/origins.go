@@ -75,7 +75,7 @@ func (r *Reporter) origin(p *inForce) statusapi.Origin {
 		ID: p.id.String(), Sites: p.sites, Matcher: p.Route.Matcher(), Mode: p.mode(), Source: p.Settings.SourceKind(),
 		Location: plainLocation(p.Settings.Source), State: rules.Outcome().String(), Error: metrics.PlainError(p.Err),
 		Message: cmp.Or(problem.Message, p.describe(now)), Advice: problem.Advice, OK: problem.Severity == "", ReadAt: timeOf(p.Good), Kept: p.Kept,
-		Octets: len(rules.Text()), Groups: rules.GroupCount(), Rules: rules.RuleCount(), Published: rules.Published(),
+		Version: rules.Tag(), Rules: rules.RuleCount(),
 		Grace: []statusapi.Grace{}, Unenforceable: first(rules.Unenforceable()),
 	}
 	if !p.shared {

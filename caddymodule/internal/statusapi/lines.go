@@ -76,15 +76,13 @@ type Origin struct {
 	ReadAt  *time.Time `json:"fetched_at"` // when the rules in force were last fetched or confirmed; null if they were not
 	Kept    bool       `json:"kept"`       // the last fetch gave no usable file, so the last good copy stays in force
 
-	Octets        int      `json:"octets"`
-	Groups        int      `json:"groups"`
+	Version       string   `json:"version"` // the entity tag, without quotes; "" if there is no file
 	Rules         int      `json:"rules"`
-	Published     bool     `json:"published"`     // the handler answers /robots.txt itself, with the lines that the configuration adds
 	Unenforceable []string `json:"unenforceable"` // product tokens that no crawler sends in its User-Agent
 	Grace         []Grace  `json:"grace"`         // earlier versions that some crawlers may still follow, newest first
 
 	// Only in Lines.Files:
-	Text     string    `json:"text,omitempty"`     // as it is in force, and published if Published
+	Text     string    `json:"text,omitempty"`     // as it is in force, with the lines that the configuration adds
 	Before   string    `json:"before,omitempty"`   // the text of Grace[0], as it was in force
 	Findings []Finding `json:"findings,omitempty"` // of the linter
 }

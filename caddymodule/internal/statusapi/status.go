@@ -69,7 +69,6 @@ type Site struct {
 	State  string `json:"state"`
 	OK     bool   `json:"ok"`     // it has no problem
 	Minute uint64 `json:"minute"` // requests of crawlers in the last minute that is over
-	Total  uint64 `json:"total"`  // requests of crawlers since Summary.Since
 	Counts
 	SearchRefused uint64 `json:"search_refused,omitempty"` // Counts.VerifiedRefused of search engines
 	People        uint64 `json:"people"`

@@ -84,7 +84,7 @@ const source = {
 
 	// load fetches the lines that decided, and the text if it may have changed.
 	load: async (origin) => {
-		const mark = JSON.stringify([origin.id, origin.state, origin.octets, origin.groups, origin.rules, origin.published, origin.message, origin.grace.length && origin.grace[0].version]);
+		const mark = JSON.stringify([origin.id, origin.state, origin.version, origin.message, origin.grace.length && origin.grace[0].version]);
 		const question = { data: 'lines', id: origin.id, limit: 1000 };
 		if (!source.text || source.mark !== mark || state.now - source.at >= 60000) question.text = 1;
 		const asked = JSON.stringify([question, mark]), { response, value } = await ask(question, asked === source.asked ? source.etag : '');
