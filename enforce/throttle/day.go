@@ -72,16 +72,3 @@ func modulo(a, b int64) int64 {
 	}
 	return a
 }
-
-// minutes is a set of minutes of the day, with one bit for each. All Visit-time
-// lines of a group together are one set.
-type minutes [(minutesPerDay + 63) / 64]uint64
-
-func (d *minutes) add(s span) {
-	for i := range s.length {
-		m := (s.from + i) % minutesPerDay
-		d[m/64] |= 1 << (m % 64)
-	}
-}
-
-func (d *minutes) has(m int32) bool { return d[m/64]>>(m%64)&1 != 0 }

@@ -35,8 +35,8 @@ func TestSpanAgreesWithWindow(t *testing.T) {
 			if got := minuteOfDay(us); got != m {
 				t.Fatalf("minuteOfDay(%v) = %d, want %d", at, got, m)
 			}
-			if open := contains(w, at); s.open(m) != open || (len(visits.opens) == 0 || visits.visit.has(m)) != open {
-				t.Fatalf("%v at %v: span %t, set %t, window %t", w, at, s.open(m), visits.visit.has(m), open)
+			if open := contains(w, at); s.open(m) != open || (len(visits.visits) == 0 || visits.inVisit(m)) != open {
+				t.Fatalf("%v at %v: span %t, visit %t, window %t", w, at, s.open(m), visits.inVisit(m), open)
 			}
 			if want := nextOpening(w, at); !want.Equal(at) {
 				v := visits.earliest(us, new(State))

@@ -52,7 +52,7 @@ func (t *Limits) earliest(now int64, a *State) verdict {
 func (t *Limits) blocked(at int64, a *State) (until int64, why Reason, line int) {
 	until = at
 	var minute int32
-	if t.windows || len(t.opens) > 0 {
+	if t.windows || len(t.visits) > 0 {
 		minute = minuteOfDay(at)
 	}
 	for i := range t.limits {
@@ -71,9 +71,9 @@ func (t *Limits) blocked(at int64, a *State) (until int64, why Reason, line int)
 		}
 		until, why, line = free, l.reason, l.line
 	}
-	if len(t.opens) > 0 && !t.visit.has(minute) {
-		next := t.nextOpening(minute)
-		open := minuteStart(at) + int64(minutesFrom(minute, next.minute))*microsPerMinute
+	if len(t.visits) > 0 && !t.inVisit(minute) {
+		next := t.nextVisit(minute)
+		open := minuteStart(at) + int64(minutesFrom(minute, next.from))*microsPerMinute
 		until, why, line = max(until, open), VisitTime, next.line
 	}
 	return until, why, line

@@ -86,10 +86,9 @@ type Grant struct {
 // more than one request per microsecond is ignored.
 type Limits struct {
 	limits  []Rate
-	sig     uint32 // signature of the limits: stored arrival times with another signature belong to other limits
-	windows bool   // a limit has a window
-	visit   minutes
-	opens   []opening // sorted by minute; none without Visit-time lines
+	sig     uint32      // signature of the limits: stored arrival times with another signature belong to other limits
+	windows bool        // a limit has a window
+	visits  []visitTime // none without Visit-time lines, or if one is always open
 	slow    atomic.Pointer[slow]
 }
 
@@ -109,10 +108,10 @@ type Rate struct {
 	line      int
 }
 
-// opening is the minute at which a Visit-time line opens.
-type opening struct {
-	minute int32
-	line   int
+// visitTime is the window of a Visit-time line.
+type visitTime struct {
+	span
+	line int
 }
 
 // ParseRate parses a rate in the syntax of Request-rate, without a time of day. "" is
@@ -157,7 +156,7 @@ func Compile(g Grant) *Limits {
 
 	t.setLimits(limits)
 	t.setVisits(g.Visits)
-	if len(t.limits)+len(t.opens) == 0 {
+	if len(t.limits)+len(t.visits) == 0 {
 		return nil
 	}
 	return t
@@ -228,28 +227,25 @@ func (t *Limits) setLimits(limits []Rate) {
 	t.sig = uint32(h ^ h>>32)
 }
 
-// setVisits joins all windows into one set of minutes.
+// setVisits sets the windows of t.
 func (t *Limits) setVisits(visits []robots.VisitTime) {
 	for _, v := range visits {
-		s, ok := newSpan(v.Window)
-		if !ok {
-			continue
-		}
-		t.visit.add(s)
-		if !slices.ContainsFunc(t.opens, func(o opening) bool { return o.minute == s.from }) {
-			t.opens = append(t.opens, opening{s.from, v.Line})
+		if s, ok := newSpan(v.Window); ok {
+			t.visits = append(t.visits, visitTime{s, v.Line})
 		}
 	}
-	if t.visit == everyMinute {
-		t.opens = nil
+	for m := range int32(minutesPerDay) {
+		if !t.inVisit(m) {
+			return
+		}
 	}
-	slices.SortFunc(t.opens, func(a, b opening) int { return cmp.Compare(a.minute, b.minute) })
+	t.visits = nil
 }
 
-var everyMinute = func() (m minutes) {
-	m.add(wholeDay)
-	return m
-}()
+// inVisit reports whether a Visit-time window is open at a minute of the day.
+func (t *Limits) inVisit(minute int32) bool {
+	return slices.ContainsFunc(t.visits, func(v visitTime) bool { return v.open(minute) })
+}
 
 // Slower returns the limits with intervals that are n times as long. As many requests
 // may come at once, and Visit-time stays the same.
@@ -260,7 +256,7 @@ func (t *Limits) Slower(n int) *Limits {
 	if s := t.slow.Load(); s != nil && s.times == n {
 		return s.limits
 	}
-	all := &Limits{windows: t.windows, visit: t.visit, opens: t.opens}
+	all := &Limits{windows: t.windows, visits: t.visits}
 	limits := slices.Clone(t.limits)
 	for i := range limits {
 		l := &limits[i]
@@ -273,9 +269,8 @@ func (t *Limits) Slower(n int) *Limits {
 	return all
 }
 
-// nextOpening returns the first opening after a minute of the day at which all
+// nextVisit returns the window that opens next after a minute of the day at which all
 // Visit-time windows are closed.
-func (t *Limits) nextOpening(minute int32) opening {
-	i, _ := slices.BinarySearchFunc(t.opens, minute, func(o opening, m int32) int { return cmp.Compare(o.minute, m) })
-	return t.opens[i%len(t.opens)]
+func (t *Limits) nextVisit(minute int32) visitTime {
+	return slices.MinFunc(t.visits, func(a, b visitTime) int { return cmp.Compare(minutesFrom(minute, a.from), minutesFrom(minute, b.from)) })
 }
