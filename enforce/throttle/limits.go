@@ -88,7 +88,7 @@ type Limits struct {
 	limits  []Rate
 	sig     uint32      // signature of the limits: stored arrival times with another signature belong to other limits
 	windows bool        // a limit has a window
-	visits  []visitTime // none without Visit-time lines, or if one is always open
+	visits  []visitTime // none without Visit-time lines, or if at each minute one is open
 	slow    atomic.Pointer[slow]
 }
 
