@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 	"text/template"
-	"time"
 
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -40,32 +38,16 @@ var funcs = template.FuncMap{
 	"join":    func(list []string) string { return strings.Join(list, ", ") },
 	"clip":    func(n int, s string) string { return Clip(s, n) },
 	"head":    func() string { return headMark },
-	"list":    func(n int, texts []string) string { return words.List(texts, n) },
 	"lines":   func(s string) []string { return strings.Split(strings.TrimRight(s, "\r\n"), "\n") },
 	"count":   words.Count[int64],
 	"plural":  func(n int64, what string) string { return words.Plural(n, what, what+"s") },
-	"moment":  moment,
-	"first":   first,
-	"more": func(n int, list any) string {
-		if more := reflect.ValueOf(list).Len() - n; more > 0 {
-			return fmt.Sprintf("  and %d more, which --json shows\n", more)
+	"first":   func(n int, list []string) []string { return list[:min(n, len(list))] },
+	"more": func(n int, list []string) string {
+		if len(list) <= n {
+			return ""
 		}
-		return ""
+		return fmt.Sprintf("  and %d more, which --json shows\n", len(list)-n)
 	},
-}
-
-// first returns at most n elements of a list.
-func first(n int, list any) any {
-	v := reflect.ValueOf(list)
-	return v.Slice(0, min(n, v.Len())).Interface()
-}
-
-// moment returns a time in UTC, "-" for none.
-func moment(t *time.Time) string {
-	if t == nil {
-		return "-"
-	}
-	return t.UTC().Format("2006-01-02 15:04")
 }
 
 // styles are the functions of a template for colours. They return nothing without
