@@ -51,9 +51,6 @@ func (c *Counters) fold() {
 		}
 	}
 	for r := range c.rows.all() {
-		if r.n.Load() == 0 { // of most rows, and a swap takes longer
-			continue
-		}
 		if more := r.n.Swap(0); more > 0 {
 			r.Number = r.number.Load()
 			r.take(c.at, more, cmp.Or(r.last.Load(), now.Unix()))

@@ -225,16 +225,15 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 		answer.Accepted = r.app.Counters.acceptAt(list)
 	}
 	slices.SortFunc(answer.Reads, func(a, b statusapi.Read) int {
-		return strings.Compare(a.Origin+" "+a.OriginID, b.Origin+" "+b.OriginID)
+		return strings.Compare(a.Origin+" "+a.Message, b.Origin+" "+b.Message)
 	})
 	return answer, nil
 }
 
 // readStatus returns the result of a read.
 func (h *Handler) readStatus(e origins.FetchEvent) statusapi.Read {
-	shared := !h.engine().Origins().PerOrigin()
-	read := statusapi.Read{OriginID: h.originID(e.Origin, shared).String(), State: e.Outcome.String(), Error: metrics.PlainError(e.Err)}
-	if !shared {
+	read := statusapi.Read{State: e.Outcome.String(), Error: metrics.PlainError(e.Err)}
+	if h.engine().Origins().PerOrigin() {
 		read.Origin = e.Origin.String()
 	}
 	_, read.Message = metrics.ReadLevel(&e)

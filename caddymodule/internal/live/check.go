@@ -96,8 +96,7 @@ func (d *candidate) check(ctx context.Context, now time.Time, target string, que
 		return nil, badRequest("ua=%s", wrong)
 	}
 	c.Check, c.Message = *made, made.Text()+"."
-	c.Site, c.OriginID = d.SiteOf(d.origin.Host), d.originID(origins.Key(d.origin), !origins.PerOrigin()).String()
-	c.State, c.Matcher = rules.Outcome().String(), d.Route.Matcher()
+	c.Site, c.State, c.Matcher = d.SiteOf(d.origin.Host), rules.Outcome().String(), d.Route.Matcher()
 	return c, nil
 }
 

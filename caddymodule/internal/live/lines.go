@@ -66,7 +66,7 @@ func (p *inForce) line(n *counters.LineCount) statusapi.Line {
 	if group := p.group(n); group != nil {
 		line.Tokens = first(group.Tokens())
 	}
-	line.OriginID, line.File = p.id.String(), p.Rules.FileOf(n.Layer)
+	line.File = p.Rules.FileOf(n.Layer)
 	if place := p.placeOf(n); place != nil {
 		line.File = place.File
 	}

@@ -13,10 +13,10 @@ import (
 // addShared adds the parts that belong to no single site.
 func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
 	used, most := r.app.Ceiling.Usage()
-	m := &statusapi.Memory{Octets: used, MaxOctets: most}
-	m.Evictions, m.Repeated = metrics.Evictions(now)
-	if health.Memory = m; m.Repeated >= manyRepeated {
-		health.Problems = append(health.Problems, evicted(m))
+	health.Memory = &statusapi.Memory{Octets: used, MaxOctets: most}
+	dropped, repeated := metrics.Evictions(now)
+	if repeated >= manyRepeated {
+		health.Problems = append(health.Problems, evicted(health.Memory, dropped, repeated))
 	}
 	var problems []statusapi.Problem
 	health.Persist, problems = r.app.Counters.state()
@@ -37,13 +37,13 @@ const panicFor = 24 * time.Hour
 const manyRepeated = 10
 
 // evicted returns the problem that files of robots.txt are dropped, and fetched again, too often.
-func evicted(m *statusapi.Memory) statusapi.Problem {
+func evicted(m *statusapi.Memory, dropped, repeated int) statusapi.Problem {
 	subject, correction := "max_origins", "Set max_origins above the number of your hosts."
 	if m.Octets > m.MaxOctets/10*9 {
 		subject, correction = "max_memory", "Raise max_memory in the global option robots."
 	}
 	return warning(reachedLimit, subject,
 		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were fetched "+
-			"again: crawlers wait for them", m.Evictions, subject, m.Repeated),
+			"again: crawlers wait for them", dropped, subject, repeated),
 		correction)
 }

@@ -13,11 +13,10 @@ type Refresh struct {
 
 // Read is one read of a source.
 type Read struct {
-	OriginID string `json:"origin_id"` // Origin.ID
-	Origin   string `json:"origin"`
-	State    string `json:"state"` // the result: a Origin.State, or unchanged
-	Error    string `json:"error"`
-	Message  string `json:"message"`
+	Origin  string `json:"origin"`
+	State   string `json:"state"` // the result: a Origin.State, or unchanged
+	Error   string `json:"error"`
+	Message string `json:"message"`
 }
 
 // RefreshQuery selects the sources to read again.

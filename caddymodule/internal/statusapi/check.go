@@ -13,9 +13,8 @@ type Check struct {
 	UserAgent string `json:"user_agent"`
 	Site      string `json:"site"`
 	Origin    string `json:"origin"`
-	OriginID  string `json:"origin_id"` // Origin.ID; "" if no robots handler serves the URL
-	State     string `json:"state"`     // Origin.State; pending if the file was not read yet, "" if no robots handler serves the URL
-	Matcher   string `json:"matcher"`   // describes the request matchers in front of the handler, without hosts; "" if there are none
+	State     string `json:"state"`   // Origin.State; pending if the file was not read yet, "" if no robots handler serves the URL
+	Matcher   string `json:"matcher"` // describes the request matchers in front of the handler, without hosts; "" if there are none
 
 	verdict.Check
 

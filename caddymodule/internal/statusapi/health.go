@@ -115,8 +115,6 @@ func (p *Problem) IsAccident() bool { return accidents[p.Kind] != "" }
 type Memory struct {
 	Octets    int64 `json:"octets"` // estimated octets
 	MaxOctets int64 `json:"max_octets"`
-	Evictions int   `json:"evictions"`        // origins that were dropped because of a limit, in the minute before the current one
-	Repeated  int   `json:"repeated_fetches"` // of dropped origins, in that minute
 }
 
 // Persist is the file that keeps the counters over a restart.

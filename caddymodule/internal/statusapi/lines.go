@@ -15,12 +15,11 @@ type Lines struct {
 
 // Line is a line that has decided about requests to an origin.
 type Line struct {
-	OriginID string `json:"origin_id"` // Origin.ID; "" if the line is in no rules in force
-	Origin   string `json:"origin"`    // of the requests
-	Site     string `json:"site"`
-	Layer    string `json:"layer"`     // file, policy, hidden or limit
-	Number   int    `json:"line"`      // in File
-	InText   int    `json:"text_line"` // in Origin.Text, from 1; 0 if it is not in it
+	Origin string `json:"origin"` // of the requests
+	Site   string `json:"site"`
+	Layer  string `json:"layer"`     // file, policy, hidden or limit
+	Number int    `json:"line"`      // in File
+	InText int    `json:"text_line"` // in Origin.Text, from 1; 0 if it is not in it
 	// that has Line: robots.txt or, for source inline and the other layers, the configuration file, such as Caddyfile; "" if its name is not
 	// known
 	File  string `json:"file"`
