@@ -19,6 +19,7 @@ type plans struct {
 	star     *throttle.Limits                      // of the group for `*`; nil if it has none
 	readers  *throttle.Limits                      // the same for crawlers of readers; see forReaders
 	pools    map[*throttle.Limits]*throttle.Limits // Limits for all unverified claims together, by the crawler's own Limits
+	noindex  []*robots.Group                       // with Noindex lines, if different groups apply to different clients
 }
 
 // namedPlan is the plan of a crawler that the file names: crawler.Crawler.Index,
@@ -56,6 +57,9 @@ func (p *plans) compilePlans() {
 				p.limits, p.pools = make(map[*robots.Group]*throttle.Limits), make(map[*throttle.Limits]*throttle.Limits)
 			}
 			p.limits[g], p.pools[limits] = limits, p.settings.poolLimits(g)
+		}
+		if (p.groups > 1 || p.file.Star() == nil) && len(g.NoindexRules()) > 0 {
+			p.noindex = append(p.noindex, g)
 		}
 	}
 	if p.star = p.limits[p.file.Star()]; p.star != nil {

@@ -21,7 +21,6 @@ import (
 type Rules struct {
 	plans
 	signals map[*robots.Group]*headers.Signals // nil unless Settings.Signals is set
-	noindex []*robots.Group                    // with Noindex lines; see compileNoindex
 	// signalsVary is set if signals differ between crawlers.
 	signalsVary bool
 
@@ -48,7 +47,6 @@ func (r *Compiled) compile(c Content) *Rules {
 	p.etag = fmt.Sprintf("%q", TagOf(xxhash.Sum64(p.text)))
 	p.document = r.documentOf(p.text)
 	p.compilePlans()
-	p.compileNoindex()
 	if r.Signals {
 		p.compileSignals()
 	}

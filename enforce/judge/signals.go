@@ -44,19 +44,6 @@ func (p *Rules) compileSignals() {
 // need "Vary: User-Agent".
 func (p *Rules) SignalsVary() bool { return p.signalsVary }
 
-// compileNoindex finds the groups with Noindex lines, if different groups apply to
-// different clients.
-func (p *Rules) compileNoindex() {
-	if p.groups == 1 && p.file.Star() != nil {
-		return
-	}
-	for _, g := range p.file.Groups() {
-		if len(g.NoindexRules()) > 0 {
-			p.noindex = append(p.noindex, g)
-		}
-	}
-}
-
 // NoindexVaries reports whether Noindex lines apply to a target for some
 // clients only. If so, responses need "Vary: User-Agent". Noindex lines in the
 // group for `*` apply to all clients that have no other group; those in another
