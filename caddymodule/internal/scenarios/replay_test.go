@@ -114,10 +114,8 @@ func TestAuditHoldsAStormAsTheServer(t *testing.T) {
 		}
 		writeFile(t, s.dir, "access.log", log)
 		want = asked{answers.lone, answers.lone, len(answers.others)}
-		var report struct{ Strangers struct{ Asked []asked } }
-		audit(t, s.dir, &report)
-		if len(report.Strangers.Asked) == 1 {
-			got = report.Strangers.Asked[0]
+		if rows := audit(t, s.dir, "asked"); len(rows) == 1 {
+			got = asked{rows[0].number("pages not answered"), rows[0].number("addresses"), rows[0].number("others asked once")}
 		}
 	}
 	if got != want || got.Requests < 500 || got.Others < 3 {
@@ -220,8 +218,8 @@ func replayed(t *testing.T, s inProcess) (log string, want map[string]verdicts) 
 	return b.String(), want
 }
 
-// audit reads the report of an audit of access.log with the Caddyfile.
-func audit(t *testing.T, dir string, report any) {
+// audit returns the rows of a table of an audit of access.log with the Caddyfile.
+func audit(t *testing.T, dir, table string) (rows []tableRow) {
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -232,27 +230,44 @@ func audit(t *testing.T, dir string, report any) {
 	if err != nil {
 		t.Fatal(err, string(out))
 	}
-	if err := json.Unmarshal(out, report); err != nil {
-		t.Fatal(err)
+	var report struct {
+		Unreadable int
+		Sections   []struct {
+			Name    string
+			Columns []struct{ Name string }
+			Rows    [][]any
+		}
 	}
+	if err := json.Unmarshal(out, &report); err != nil || report.Unreadable > 0 {
+		t.Fatal(err, report.Unreadable)
+	}
+	for _, s := range report.Sections {
+		for _, values := range s.Rows {
+			row := make(tableRow)
+			for i, column := range s.Columns {
+				row[column.Name] = values[i]
+			}
+			if s.Name == table {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// tableRow has the values of a row by the names of the columns.
+type tableRow map[string]any
+
+func (r tableRow) number(name string) int {
+	n, _ := r[name].(float64)
+	return int(n)
 }
 
 // audited returns the verdicts of an audit by crawler.
 func audited(t *testing.T, dir string) map[string]verdicts {
-	var report struct {
-		Crawlers []struct {
-			Name string
-			verdicts
-		}
-		Unreadable int
-	}
-	audit(t, dir, &report)
-	if report.Unreadable > 0 {
-		t.Fatal(report.Unreadable)
-	}
 	got := make(map[string]verdicts)
-	for _, c := range report.Crawlers {
-		got[c.Name] = c.verdicts
+	for _, row := range audit(t, dir, "crawlers") {
+		got[row["name"].(string)] = verdicts{row.number("requests"), row.number("denied"), row.number("throttled")}
 	}
 	return got
 }
