@@ -106,7 +106,7 @@ func (s *Storms) Problems(monitored bool) []step.Problem {
 		paths := strings.Join(patterns, " ")
 		p.Now, p.AmongPeople = storm.perMinute()*watchedShare, true
 		often := fmt.Sprintf("about %s times a minute", words.Count(p.Now))
-		if p.Until != nil {
+		if p.Until != nil || p.Now == 0 {
 			often, _ = period(p)
 		}
 		p.Message = fmt.Sprintf("%s, an address asked %s for a page of `%s`, and for nothing else", often, storm, paths)
