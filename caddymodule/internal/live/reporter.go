@@ -230,6 +230,15 @@ type originID uint64
 
 func (id originID) String() string { return strconv.FormatUint(uint64(id), 36) }
 
+// MarshalText implements encoding.TextMarshaler.
+func (id originID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. Other texts are 0.
+func (id *originID) UnmarshalText(text []byte) error {
+	*id = parseID(string(text))
+	return nil
+}
+
 // parseID is the inverse of String. It returns 0, which no origin has, for another text.
 func parseID(text string) originID {
 	id, err := strconv.ParseUint(text, 36, 64)
