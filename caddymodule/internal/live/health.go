@@ -201,7 +201,7 @@ func (p *inForce) blame(problems []statusapi.Problem, now time.Time) {
 		return
 	}
 	for i := range problems {
-		if lost := &problems[i]; lost.Kind == RulesLost && lost.Subject == p.subject() && lost.Line == 0 {
+		if lost := &problems[i]; lost.Kind == RulesLost && lost.Subject == p.subject() && !strings.HasSuffix(lost.Message, wrong.Message) {
 			lost.Message, lost.Line = lost.Message+": "+wrong.Message, wrong.Line
 		}
 	}

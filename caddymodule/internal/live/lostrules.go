@@ -37,7 +37,7 @@ type watchedFile struct {
 	// About the accident:
 	Lost    string   `json:"lost,omitempty"` // why the rules are lost; "" if they are not
 	Shut    []string `json:"shut,omitempty"` // who may no longer fetch /: everybody, or search engines
-	Line    int      `json:"line,omitempty"` // that shuts out the first of them
+	Line    int      `json:"line,omitempty"` // that shuts out the first of them, or does not do what it says
 	Subject string   `json:"subject,omitempty"`
 	Message string   `json:"message,omitempty"`
 	Advice  string   `json:"advice,omitempty"`
@@ -144,6 +144,9 @@ func (f *watchedFile) accept() {
 // watch compares the version in force with the one before it. It begins with the
 // first version that it sees.
 func (f *watchedFile) watch(p *inForce, now time.Time) {
+	if f.Lost != "" && f.Shut == nil {
+		f.Line = p.mistake(now).Line // which is known once the file was reviewed
+	}
 	mark := mark{p.Last, p.Rules.Tag(), p.engine().Registry()}
 	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
 		return
@@ -178,7 +181,8 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 	if f.Shut == nil && !p.hasCopy() {
 		f.Advice = strings.TrimSpace(f.Advice + " " + graceAdvice)
 	}
-	if f.Line = 0; f.Shut != nil {
+	f.Line = p.mistake(now).Line
+	if f.Shut != nil {
 		f.Line = lines[f.Shut[0]]
 	}
 }
@@ -207,6 +211,9 @@ func (f *watchedFile) accidents() (list []statusapi.Problem) {
 	if f.Lost != "" {
 		lost := one
 		lost.Kind, lost.Cause, lost.Message = RulesLost, f.Lost, f.Message
+		if f.Shut == nil {
+			lost.Line = f.Line
+		}
 		lost.Plain = fmt.Sprintf("robots.txt of %s lost %d of %s (%s)", f.Subject, max(0, f.Before.Rules-f.Now.Rules), quantity(f.Before.Rules, "rule"),
 			strings.ReplaceAll(f.Lost, "_", " "))
 		lost.Advice = strings.TrimSpace("If that was a mistake, put the file back. " + f.Advice + " " + acceptAdvice)
