@@ -1,6 +1,6 @@
 // Package notify sends the news about accidents to people: by e-mail, to ntfy, to webhooks
 // and to what else the library shoutrrr knows. It is the event handler
-// events.handlers.notify, and the global setting notify for all accidents.
+// events.handlers.robots_notify, and the global setting notify for all accidents.
 //
 //	handler := &notify.Handler{URLs: []string{"ntfy://ntfy.sh/my-topic"}}
 //	err := handler.Provision(ctx)

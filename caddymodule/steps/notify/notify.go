@@ -42,12 +42,12 @@ type Handler struct {
 
 // CaddyModule returns the Caddy module information.
 func (*Handler) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "events.handlers.notify", New: func() caddy.Module { return new(Handler) }}
+	return caddy.ModuleInfo{ID: "events.handlers.robots_notify", New: func() caddy.Module { return new(Handler) }}
 }
 
 // UnmarshalCaddyfile sets up the handler. Syntax:
 //
-//	on <event> notify <urls...>
+//	on <event> robots_notify <urls...>
 func (h *Handler) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	for d.Next() {
 		var urls []string
