@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -106,9 +107,6 @@ func (m *MatchRobots) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return nil
 }
 
-// matcherFields are the fields of a matcher, for error messages.
-const matcherFields = "crawler, purpose, class, operator, disallowed, stranger, busy, verified or impostor"
-
 // fields returns the fields by name: lists of values and flags.
 func (m *MatchRobots) fields() map[string]any {
 	return map[string]any{
@@ -132,7 +130,7 @@ func (m *MatchRobots) set(words []string) (rest []string, err error) {
 		*field = append(*field, values...)
 		return nil, nil
 	}
-	return nil, fmt.Errorf("unknown field %q: want %s", name, matcherFields)
+	return nil, fmt.Errorf("unknown field %q: want one of %s", name, strings.Join(slices.Sorted(maps.Keys(m.fields())), ", "))
 }
 
 // setAll sets fields one after the other.
