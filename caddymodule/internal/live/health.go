@@ -187,16 +187,16 @@ func severe(kind, subject, message, advice string) statusapi.Problem {
 const graceAdvice = "After the repair, send POST /robots/refresh?grace=off to the admin API: otherwise search engines " +
 	"may fetch everything for up to a day."
 
-// mistake returns the problem that what is in force is most likely not meant.
-func (p *inForce) mistake(now time.Time) statusapi.Problem {
+// mistake returns the problem that what is in force is most likely not meant, by a review of it.
+func (p *inForce) mistake(now time.Time, review *mistakes.Review) statusapi.Problem {
 	return (&mistakes.File{Subject: p.subject(), State: func() string { return p.describe(now) }, Needed: p.Settings.NeedsFile(),
 		Unneeded: p.Settings.IsAboutHeaders(), Steps: p.Handler.Review, Last: p.Last, HasCopy: p.hasCopy(), Rules: p.Rules,
-		Review: metrics.ReviewOf(p.Rules)}).Problem()
+		Review: review}).Problem()
 }
 
 // blame adds the line of the file that costs most rules to the problem that it lost them.
 func (p *inForce) blame(problems []statusapi.Problem, now time.Time) {
-	wrong := p.mistake(now)
+	wrong := p.mistake(now, metrics.ReviewOf(p.Rules))
 	if wrong.Kind != statusapi.Mistake {
 		return
 	}
@@ -211,7 +211,7 @@ func (p *inForce) blame(problems []statusapi.Problem, now time.Time) {
 func (p *inForce) problem(now time.Time) statusapi.Problem {
 	problem := p.sourceProblem(now)
 	if problem.Severity == "" {
-		problem = p.mistake(now)
+		problem = p.mistake(now, metrics.ReviewOf(p.Rules))
 	}
 	return problem
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -144,9 +145,6 @@ func (f *watchedFile) accept() {
 // watch compares the version in force with the one before it. It begins with the
 // first version that it sees.
 func (f *watchedFile) watch(p *inForce, now time.Time) {
-	if f.Lost != "" && f.Shut == nil {
-		f.Line = p.mistake(now).Line // which is known once the file was reviewed
-	}
 	mark := mark{p.Last, p.Rules.Tag(), p.engine().Registry()}
 	if mark == f.mark || p.Began.Before(f.began) && f.began.Before(now) { // another handler has read a later version
 		return
@@ -181,9 +179,11 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 	if f.Shut == nil && !p.hasCopy() {
 		f.Advice = strings.TrimSpace(f.Advice + " " + graceAdvice)
 	}
-	f.Line = p.mistake(now).Line
-	if f.Shut != nil {
+	switch f.Line = 0; {
+	case f.Shut != nil:
 		f.Line = lines[f.Shut[0]]
+	case f.Lost == "shrunk": // so the review is short
+		f.Line = p.mistake(now, metrics.Review(p.Rules, p.engine().Registry())).Line
 	}
 }
 

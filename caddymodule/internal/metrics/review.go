@@ -111,6 +111,14 @@ func ReviewOf(rules *judge.Rules) *mistakes.Review {
 	return found
 }
 
+// Review returns what a review finds in a file, also if it waits for one. It takes time.
+func Review(rules *judge.Rules, registry *crawler.Registry) *mistakes.Review {
+	if found := ReviewOf(rules); found != nil {
+		return found
+	}
+	return mistakes.Find(rules, lint.Lint(rules.File(), findings.Crawlers(registry)))
+}
+
 // run reviews rules, unless they are reviewed or o is closed.
 func (o *Reads) run(origin judge.Origin, rules *judge.Rules) {
 	o.running.Lock()
