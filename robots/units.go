@@ -175,7 +175,8 @@ func (g *Group) assemble(units []*unit) {
 		limited = limited || un.limited
 		more.limits.merge(&un.limits)
 	}
-	if g.lines = &noLines; limited {
+	g.lines = &noLines
+	if limited {
 		g.lines = &more
 	}
 }

@@ -44,7 +44,8 @@ func withoutFile(word string, is func(string) bool) string {
 		return word
 	}
 	for rest, hasMore := word, true; hasMore; {
-		if _, rest, hasMore = strings.Cut(rest, ":"); is(rest) {
+		_, rest, hasMore = strings.Cut(rest, ":")
+		if is(rest) {
 			return rest
 		}
 	}

@@ -117,7 +117,8 @@ func Run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, [
 		if err == nil {
 			return nil
 		}
-		if err = Redacted(InWords(err)); !errors.Is(err, ErrReported) {
+		err = Redacted(InWords(err))
+		if !errors.Is(err, ErrReported) {
 			PrintError(cmd, err)
 		}
 		return err

@@ -179,7 +179,8 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 	if f.Shut == nil && !p.hasCopy() {
 		f.Advice = strings.TrimSpace(f.Advice + " " + graceAdvice)
 	}
-	switch f.Line = 0; {
+	f.Line = 0
+	switch {
 	case f.Shut != nil:
 		f.Line = lines[f.Shut[0]]
 	case f.Lost == "shrunk": // so the review is short

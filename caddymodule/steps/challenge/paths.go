@@ -12,20 +12,22 @@ import (
 // What makes it doubtful that lone addresses storm a site.
 const (
 	tooEarly  = "it is not known yet whether other visitors fetch style sheets and images there"
-	elsewhere = "most visitors of other pages fetch no style sheets and images there either, which may be another server's"
+	elsewhere = "hardly any visitor of other pages fetches style sheets and images there either, which may be another server's"
 )
 
-// The numbers of addresses that say something: of all whose pages are kept, and of those with other
-// pages than the stormed ones, a share.
+// The numbers of addresses that say something: of all whose pages are kept; of those with other pages
+// than the stormed ones, a share of all; and of those that fetch embedded files, a share of these
+// others, for robots want other pages too, and fetch nothing.
 const (
 	leastAddresses = 16
 	otherShare     = 16
+	embedShare     = 8
 )
 
 // frontPage is the pattern of a page that people open first: it says nothing of a storm.
 const frontPage = "/$"
 
-// stormed returns the patterns of the latest pages of lone addresses, and the doubt that these say
+// stormed returns the patterns of the latest pages of lone addresses, and the doubt that they say
 // something of a storm, "" for none.
 func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 	s.mu.Lock()
@@ -71,7 +73,7 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 	switch {
 	case len(all) < leastAddresses:
 		return patterns, tooEarly
-	case otherShare*len(others) >= len(all) && 2*with < len(others):
+	case otherShare*len(others) >= len(all) && embedShare*with < len(others):
 		return patterns, elsewhere
 	}
 	return patterns, ""

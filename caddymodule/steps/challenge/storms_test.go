@@ -55,15 +55,16 @@ func TestWatch(t *testing.T) {
 	for name, tt := range map[string]struct {
 		embeds, want bool
 		others       int // addresses that read the front page
-		othersEmbed  bool
+		embedding    int // one in so many of these fetches what it embeds; 0: none
 		doubt        string
 	}{
-		"strangers":              {want: true},
-		"people":                 {embeds: true},
-		"among people":           {want: true, others: 200, othersEmbed: true},
-		"files elsewhere":        {want: true, others: 200, doubt: elsewhere},
-		"a few others":           {want: true, others: 5},
-		"a program on its round": {want: true, others: 1},
+		"strangers":               {want: true},
+		"people":                  {embeds: true},
+		"among people":            {want: true, others: 200, embedding: 1},
+		"robots want other pages": {want: true, others: 200, embedding: 4},
+		"files elsewhere":         {want: true, others: 200, doubt: elsewhere},
+		"a few others":            {want: true, others: 5},
+		"a program on its round":  {want: true, others: 1},
 	} {
 		s := newSite(t, func(c *Config) { *c = Config{name: "storms", over: 60, window: time.Minute, paths: pathsOf(t, "/*")} })
 		for i := range 900 {
@@ -79,7 +80,7 @@ func TestWatch(t *testing.T) {
 			}
 			other := address(1<<16 + i%tt.others)
 			s.watch("/", other)
-			if tt.othersEmbed {
+			if tt.embedding > 0 && i/4%tt.embedding == 0 {
 				s.watch("/style.css", other)
 			}
 		}
