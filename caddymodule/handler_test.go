@@ -32,8 +32,6 @@ const (
 	bingbot   = "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm) Chrome/116.0.1938.76 Safari/537.36"
 )
 
-const inline = "User-agent: *\nDisallow: /private/\n\nUser-agent: GPTBot\nDisallow: /\n\nUser-agent: bingbot\nCrawl-delay: 1000\n"
-
 // provisioned provisions a handler, and cleans it up after the test.
 func provisioned(t testing.TB, h *Handler) *Handler {
 	t.Helper()
@@ -153,20 +151,6 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		t.Errorf("Cleanup without Provision: %v", err)
 	}
 }
-
-// passOn is a handler that does nothing.
-type passOn struct{}
-
-func (passOn) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	return next.ServeHTTP(w, r)
-}
-
-// discard is a ResponseWriter that drops the body.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(p []byte) (int, error) { return len(p), nil }
-func (d discard) WriteHeader(int)             {}
 
 // A client can't send a request that counts as one of the server itself.
 func TestClientsCantImitateRequestsOfTheServer(t *testing.T) {
