@@ -24,8 +24,8 @@ const (
 	embedShare     = 8
 )
 
-// frontPage is the pattern of a page that people open first: it says nothing of a storm.
-const frontPage = "/$"
+// isWhole reports whether a pattern names nothing: it is that of the front page, or of all pages.
+func isWhole(pattern string) bool { return strings.Trim(pattern, "/*?$") == "" }
 
 // stormed returns the patterns of the latest pages of lone addresses, and the doubt that they say
 // something of a storm, "" for none.
@@ -50,7 +50,7 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 		}
 	}
 	patterns = fold(targets)
-	named := slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return p == frontPage })
+	named := slices.DeleteFunc(slices.Clone(patterns), isWhole) // visitors open the others too
 	if len(named) == 0 {
 		named = patterns
 	}

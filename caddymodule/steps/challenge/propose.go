@@ -98,8 +98,7 @@ func mayBeStormed(all []propose.Pages) storms {
 			}
 			deeper = pattern
 		}
-		isWhole := strings.Trim(best, "/*?$") == ""
-		if isWhole || !isLonely(p, 1) {
+		if isWhole(best) || !isLonely(p, 1) {
 			continue
 		}
 		parts := found[best]

@@ -54,7 +54,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		embeds, want bool
-		others       int // addresses that read the front page
+		others       int // addresses that read the front page and others
 		embedding    int // one in so many of these fetches what it embeds; 0: none
 		doubt        string
 	}{
@@ -75,12 +75,12 @@ func TestWatch(t *testing.T) {
 			if tt.embeds {
 				s.watch("/style.css", address(i))
 			}
-			if tt.others == 0 || i%4 != 0 {
+			if tt.others == 0 || i%2 != 0 {
 				continue
 			}
 			other := address(1<<16 + i%tt.others)
-			s.watch("/", other)
-			if tt.embedding > 0 && i/4%tt.embedding == 0 {
+			s.watch([]string{"/", fmt.Sprintf("/about/%d", i)}[i/2%2], other)
+			if tt.embedding > 0 && i/2%tt.embedding == 0 {
 				s.watch("/style.css", other)
 			}
 		}
