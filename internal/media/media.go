@@ -25,7 +25,7 @@ const (
 func Of(contentType string) Kind {
 	kind := strings.ToLower(contentType)
 	switch {
-	case kind == "":
+	case kind == "", strings.HasPrefix(kind, "multipart/byteranges"):
 		return Unknown
 	case strings.HasPrefix(kind, "text/html"), strings.HasPrefix(kind, "application/xhtml+xml"):
 		return Page

@@ -2,6 +2,7 @@ package challenge
 
 import (
 	"crypto/rand"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -95,5 +96,85 @@ func TestEachRequestFromAnotherNetwork(t *testing.T) {
 	s.now = s.now.Add(tokenLife + time.Second)
 	if w := s.serve("GET", "/blame/a?"+next, "192.0.2.1"); w.Header().Get("Location") != "/blame/a" {
 		t.Errorf("an old URL: %d to %s", w.Code, w.Header().Get("Location"))
+	}
+}
+
+// A neighbour at the same address, with the same browser, who fetches a trap URL again and again
+// keeps nobody from the pages: who pressed the button has them, also without cookies.
+func TestNeighbourInATrap(t *testing.T) {
+	t.Parallel()
+	for _, keepsCookie := range []bool{true, false} {
+		s := trapped(t)
+		const addr = "192.0.2.7"
+		s.ask("GET", s.trapURL(addr), addr, opened...)
+		page := s.serve("GET", "/blame/a", addr, opened...).Body.String()
+		w := s.serve("POST", "/blame/a"+find(buttonForm, page), addr, opened...)
+		s.ask("GET", s.trapURL(addr), addr, opened...)
+		fields := opened
+		if keepsCookie {
+			c := w.Result().Cookies()[0]
+			fields = append([]string{"Cookie", c.Name + "=" + c.Value}, opened...)
+		}
+		if w := s.serve("GET", w.Header().Get("Location"), addr, fields...); w.Code != http.StatusOK && w.Code != http.StatusSeeOther {
+			t.Errorf("with cookies: %v: %d after the press", keepsCookie, w.Code)
+		}
+		if w := s.serve("GET", "/blame/b", addr, fields...); keepsCookie && w.Code != http.StatusOK {
+			t.Errorf("with cookies: %v: %d for the next page", keepsCookie, w.Code)
+		}
+		if !s.isAsked(addr, opened...) {
+			t.Error("the neighbour is not asked")
+		}
+	}
+}
+
+// A stranger leaves nothing behind but what is counted of the address, whatever its User-Agents are:
+// no machine displaces what is remembered of others by inventing names.
+func TestInventedUserAgentsTakeNoMemory(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for i := range 1000 {
+		if i == 500 {
+			s.storm(40*time.Second, 1)
+		}
+		s.ask("GET", "/blame/a", "192.0.2.7", "User-Agent", fmt.Sprint(chrome, i))
+		s.ask("GET", "/other", "192.0.2.7", "User-Agent", fmt.Sprint(chrome, i))
+	}
+	n := 0
+	for range s.memory.memos.All() {
+		n++
+	}
+	if n > 1+40 { // the addresses
+		t.Errorf("%d values are kept", n)
+	}
+}
+
+// A pass has as many parts of files, and files that the browser has already, as it wants.
+func TestPartsOfFilesAreNoPages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	cookie := s.pass("192.0.2.1")
+	for name, tt := range map[string]struct {
+		target string
+		as     backend
+		want   int
+	}{
+		"a film":              {"/blame/a.mp4", backend{status: 206, media: "video/mp4"}, 1000},
+		"a picture":           {"/blame/a.png", backend{status: 304, media: "none"}, 1000},
+		"parts of a page":     {"/blame/a", backend{status: 206, media: "multipart/byteranges; boundary=x"}, 120},
+		"a part of a page":    {"/blame/a", backend{status: 206}, 120},
+		"a page, not changed": {"/blame/a", backend{status: 304, media: "none"}, 120},
+	} {
+		s.now = s.now.Add(3 * time.Minute)
+		s.storm(40*time.Second, 20)
+		n := 0
+		for range 1000 {
+			if _, v, _ := s.askAnswered("GET", tt.target, "192.0.2.1", tt.as, "Cookie", cookie); v == Go {
+				n++
+			}
+		}
+		if n != tt.want {
+			t.Errorf("%s: %d, want %d", name, n, tt.want)
+		}
 	}
 }

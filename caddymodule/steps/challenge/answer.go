@@ -59,7 +59,9 @@ func (a *Arrival) isNone() bool {
 	switch {
 	case a.status == http.StatusSwitchingProtocols, a.status >= 400 && a.status < 500:
 		return true
-	case a.Request.Method == http.MethodHead, a.status == http.StatusNotModified, a.status == http.StatusPartialContent, a.status >= 500:
+	case a.status == http.StatusNotModified:
+		return media.OfTarget(a.Request.Target) == media.Embedded
+	case a.Request.Method == http.MethodHead, a.status >= 500:
 		return false
 	case a.status >= 300, a.status == http.StatusNoContent:
 		return true
@@ -95,7 +97,7 @@ func (a *Arrival) observe() {
 		a.visits()
 	}
 	isKnown := embeds || a.proves && a.status < 300
-	if isKnown && a.client != nil && !a.storm.on.Load() && !a.check.always {
-		a.client.known.Store(a.now)
+	if isKnown && a.cell != nil && a.check.page != nil && !a.storm.on.Load() && !a.check.always {
+		a.ofClient().known.Store(a.now)
 	}
 }

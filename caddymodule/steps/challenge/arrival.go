@@ -38,9 +38,8 @@ type Arrival struct {
 	alone bool  // the page has the button alone
 	wait  time.Duration
 
-	matches bool // the check is for the path
-	proves  bool // the site knows the client, if it is served
-	client  *memo
+	matches bool        // the check is for the path
+	proves  bool        // the site knows the client, if it is served
 	cell    *cohortCell // of the User-Agent; nil for a client that names a crawler
 	counted counted
 	taken   [2]taken // pages of bounds; the first takes are used
@@ -89,16 +88,19 @@ func bearerOf(q *judge.Request) bearer {
 // ofAddress returns what is remembered of what counts as one address.
 func (a *Arrival) ofAddress() *memo { return a.check.memory.memo(a.group, a.now) }
 
-// ofClient returns what is remembered of an address with a User-Agent. Clients that send all
-// Sec-Fetch-* fields and those that do not are two: a program is not taken for the browsers at its
-// address.
-func (a *Arrival) ofClient() *memo {
+// client returns the key of an address with a User-Agent. Clients that send all Sec-Fetch-* fields
+// and those that do not are two: a program is not taken for the browsers at its address. Nothing is
+// remembered of most: a robot can invent any number of User-Agents.
+func (a *Arrival) client() uint64 {
 	key := a.address ^ maphash.String(a.check.memory.seed, a.bearer.userAgent)
 	if fetchFields(a.HTTP) < 3 {
 		key++
 	}
-	return a.check.memory.memo(key, a.now)
+	return key
 }
+
+// ofClient returns what is remembered of an address with a User-Agent, so that it can be changed.
+func (a *Arrival) ofClient() *memo { return a.check.memory.memo(a.client(), a.now) }
 
 // Strip implements step.Stripper: it takes the parameter and the cookie from a request.
 func (c *Check) Strip(x *step.Exchange, off bool) {

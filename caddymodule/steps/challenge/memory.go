@@ -54,11 +54,11 @@ type memo struct {
 	all bucket // of an address: of all its passes and known clients
 
 	// When a client showed a sign last, and when the site last saw, while the check was off, that
-	// it knows the client.
+	// it knows the client. A pass is known by its button.
 	sign, known moment
 	visited     moment // when an address was counted as a visitor of other pages
-	// Somebody has come with a pass, or was shown a page for it; an address got a style sheet's
-	// cookie.
+	// Somebody has come with a pass, or was shown a page for it; a client has one; an address got a
+	// style sheet's cookie.
 	used atomic.Bool
 
 	mu sync.Mutex
@@ -70,11 +70,25 @@ func (m *memo) worth() int64 { return int64(m.seen.Load()) }
 
 // memo returns what is remembered of something, by its key.
 func (m *Memory) memo(key uint64, now uint32) *memo {
-	v := m.memos.Add(max(1, key), (*memo).worth, nil)
-	if v.seen.Load() != now {
-		v.seen.Store(now)
+	return m.memos.Add(max(1, key), (*memo).worth, nil).touch(now)
+}
+
+// find returns what is remembered of something, and a memo that must not be changed if it is nothing.
+func (m *Memory) find(key uint64, now uint32) *memo {
+	if v := m.memos.Get(max(1, key)); v != nil {
+		return v.touch(now)
 	}
-	return v
+	return nothing
+}
+
+var nothing = new(memo)
+
+// touch notes that something came.
+func (m *memo) touch(now uint32) *memo {
+	if m.seen.Load() != now {
+		m.seen.Store(now)
+	}
+	return m
 }
 
 // pass returns what is remembered of a pass.

@@ -84,7 +84,7 @@ func (c *Check) pace(x *step.Exchange) Verdict {
 	}
 	a.storm, a.proves = s, proves(&x.Request, x.HTTP, x.Decision.Agent.Class)
 	if kind == stranger {
-		a.cell, a.client = s.cohorts.cellOf(a.bearer.userAgent), a.ofClient()
+		a.cell = s.cohorts.cellOf(a.bearer.userAgent)
 	}
 	switch {
 	case !a.matches:
@@ -110,9 +110,9 @@ func (s *Storm) cameBack(a *Arrival) {
 // rule binds and that names no crawler.
 func (a *Arrival) paceStranger() Verdict {
 	c, s, q, address := a.check, a.storm, &a.Request, a.ofAddress()
-	isSigned, isOn := a.client.sign.isRecent(a.now) && c.isUsed(q.Origin.Host), s.isOn(c, q.Origin.Host, a.now)
-	own := a.memory
-	if own == nil || isSigned {
+	client, own := c.memory.find(a.client(), a.now), a.memory
+	isSigned, isOn := client.sign.isRecent(a.now) && c.isUsed(q.Origin.Host), s.isOn(c, q.Origin.Host, a.now)
+	if own == nil || isSigned && !own.known.isRecent(a.now) {
 		own = nil
 		a.cell.counts(a.bearer.userAgent)
 		a.counted = s.count(address, a.now, a.cell == s.cohorts.storms.Load())
@@ -120,9 +120,9 @@ func (a *Arrival) paceStranger() Verdict {
 	if !isOn && !isSigned || isPreflight(a.HTTP) {
 		return Go
 	}
-	isKnown := !isSigned && !c.always && a.client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
+	isKnown := !isSigned && !c.always && client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
 	if own == nil && isKnown {
-		own = a.client
+		own = client
 	}
 	if own != nil && a.takePage(own, address) {
 		return Go
@@ -165,12 +165,13 @@ func (a *Arrival) paceName() Verdict {
 // answerToken says what becomes of a request whose URL has the parameter. isHere says that it is
 // that of a stranger on the paths of the check. ends is false if the request goes on without it.
 func (a *Arrival) answerToken(s *Storm, isHere bool) (verdict Verdict, ends bool) {
-	q, r := &a.Request, a.HTTP
+	c, q, r := a.check, &a.Request, a.HTTP
 	switch {
 	case q.Method == http.MethodPost && a.token.isFresh(buttonToken, q.Time, buttonLife) &&
 		isFrom(r, "same-origin"):
 		count("button")
 		a.ofClient().sign.Store(0)
+		c.memory.pass(a.token, a.now).known.Store(a.now)
 		a.gives = a.token.as(passToken)
 		a.gives.at = a.now // the button may be pressed up to an hour after the page was made
 		return Pressed, true
@@ -187,7 +188,7 @@ func (a *Arrival) answerToken(s *Storm, isHere bool) (verdict Verdict, ends bool
 			count("style")
 		}
 		return Sheet, true
-	case a.token.isFresh(openToken, q.Time, tokenLife) && a.memory == nil && isHere && s.isOn(a.check, q.Origin.Host, a.now):
+	case a.token.isFresh(openToken, q.Time, tokenLife) && a.memory == nil && isHere && s.isOn(c, q.Origin.Host, a.now):
 		a.storm = s
 		return a.ask(true), true
 	}
