@@ -148,6 +148,26 @@ func TestInventedUserAgentsTakeNoMemory(t *testing.T) {
 	}
 }
 
+// Scripts of other sites ask with OPTIONS whether they may send a request. Who is known, or has a
+// pass, may; others would be refused afterwards, and it is no way around.
+func TestPreflight(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	preflight := []string{"Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "cors", "Sec-Fetch-Dest", "empty",
+		"Origin", "https://x.test", "Access-Control-Request-Method", "PUT"}
+	s.ask("POST", "/login", "192.0.2.1", append([]string{"Cookie", "session=1"}, opened...)...)
+	s.storm(40*time.Second, 20)
+	passes := &tab{site: s, addr: "192.0.2.2", script: true, styles: true, keepsCookie: true}
+	page := s.serve("GET", "/blame/a", passes.addr, opened...).Body.String()
+	w := s.serve("GET", "/blame/a"+find(sheetForm, page), passes.addr, forStyle...)
+	s.ask("GET", "/blame/a", passes.addr, append([]string{"Cookie", w.Result().Cookies()[0].String()}, opened...)...)
+	for addr, want := range map[string]Verdict{"192.0.2.1": Go, passes.addr: Go, "192.0.2.3": Stranger} {
+		if _, v, _ := s.ask("OPTIONS", "/blame/a", addr, preflight...); v != want {
+			t.Errorf("%s: %v", addr, v)
+		}
+	}
+}
+
 // A pass has as many parts of files, and files that the browser has already, as it wants.
 func TestPartsOfFilesAreNoPages(t *testing.T) {
 	t.Parallel()

@@ -70,7 +70,7 @@ func isOpened(r *http.Request) bool {
 }
 
 // isPreflight reports whether a browser asks whether a script of another origin may send a
-// request. It can't have a cookie.
+// request. It can't have the cookie of its pass.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && len(r.Header["Origin"]) > 0 && len(r.Header["Access-Control-Request-Method"]) > 0
 }

@@ -101,6 +101,7 @@ func (s *Storm) cameBack(a *Arrival) {
 		s.waiting.Store(0)
 	}
 	if a.isNew {
+		a.ofClient().used.Store(true)
 		s.passed.Add(1)
 		count("passed")
 	}
@@ -117,11 +118,11 @@ func (a *Arrival) paceStranger() Verdict {
 		a.cell.counts(a.bearer.userAgent)
 		a.counted = s.count(address, a.now, a.cell == s.cohorts.storms.Load())
 	}
-	if !isOn && !isSigned || isPreflight(a.HTTP) {
+	if !isOn && !isSigned {
 		return Go
 	}
 	isKnown := !isSigned && !c.always && client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
-	if own == nil && isKnown {
+	if own == nil && (isKnown || isPreflight(a.HTTP) && client.used.Load()) {
 		own = client
 	}
 	if own != nil && a.takePage(own, address) {

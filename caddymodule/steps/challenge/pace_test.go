@@ -213,9 +213,4 @@ func TestKnownVisitors(t *testing.T) {
 			}
 		}
 	}
-	s := newSite(t, nil)
-	s.storm(40*time.Second, 20)
-	if _, v, _ := s.ask("OPTIONS", "/blame/a", "192.0.2.3", "Origin", "https://x.test", "Access-Control-Request-Method", "PUT"); v != Go {
-		t.Errorf("a CORS preflight: %v", v)
-	}
 }
