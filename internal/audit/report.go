@@ -139,7 +139,7 @@ type Warning struct {
 	//   - masked_addresses: addresses are masked, hashed or names
 	//   - no_hosts: all requests are judged as those of one site
 	//   - no_robots: no robots.txt is known, so no request is judged
-	//   - no_strangers: pages of lone addresses are not counted
+	//   - no_strangers: pages of lone addresses are not counted, at least those of some hosts
 	//   - no_zone: times have no time zone and were read as UTC
 	//   - own_fetches: fetches of robots.txt by Caddy are not counted as requests
 	//   - partly_judged: no robots.txt is known for the host or time of some requests
@@ -326,17 +326,14 @@ func (r *Report) dearestPath() *cost.Row {
 	return row
 }
 
-// Dear returns the robots that the finding of costs is about: the one that costs most, and the
-// one that costs most at the path that does.
+// Dear returns the robots that the finding of costs is about, or would be if others cost less: those that
+// cost a tenth of everything, and the one that costs most at the path that costs most.
 func (r *Report) Dear() (list []*Crawler) {
-	if c := r.dearest(); c != nil {
-		list = append(list, c)
-	}
-	if row := r.dearestPath(); row != nil {
-		for _, c := range r.Crawlers {
-			if !c.Rest && c.Name == row.Clients[0].Name {
-				list = append(list, c)
-			}
+	row := r.dearestPath()
+	for _, c := range r.Crawlers {
+		isDear := c.Requests >= blamed && c.Share(r.Costs.All) >= dear
+		if !c.Rest && (isDear || row != nil && row.Clients[0].Name == c.Name) {
+			list = append(list, c)
 		}
 	}
 	return list

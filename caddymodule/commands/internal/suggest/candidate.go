@@ -26,6 +26,7 @@ type candidate struct {
 	// them from other sites. Then it is not suggested.
 	addresses audit.Distinct
 	harms     bool
+	tools     int64 // requests of feed readers and link previews that it would have refused
 	// If it asks: the other addresses, and the minutes in which it does.
 	others  audit.Distinct
 	minutes int64
@@ -35,6 +36,7 @@ type candidate struct {
 // The conditions for suggestions.
 const (
 	minAddresses = 20
+	toolShare    = 10 // 1/toolShare of the refused requests may be those of feed readers and link previews
 	maxTried     = 24 // candidates that the engine judges
 )
 
@@ -107,6 +109,9 @@ func (c *candidate) isAbout(who *audit.Crawler) bool {
 // complete says what the replay found.
 func (c *candidate) complete() {
 	c.Addresses = min(c.addresses.Count(), c.Requests)
+	if c.tools > 0 {
+		c.Why += ". It would have refused " + words.Plural(c.tools, "request", "requests") + " of feed readers and link previews"
+	}
 	if c.Asks {
 		c.Asked = c.others.Count()
 		c.Why += ": in " + words.Seconds(float64(60*c.minutes)) + " of this log. It would have asked " +

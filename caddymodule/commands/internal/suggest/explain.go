@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/propose"
@@ -12,23 +13,20 @@ import (
 // explain notes, for each robot that the report calls a cost and that no suggestion is about,
 // why none is; and if there is no suggestion at all, that there is nothing to save.
 func (s *suggester) explain(chosen []*candidate) {
-	said := make(map[string]bool)
+	said := 0
 	for _, c := range s.Report.Dear() {
-		name := c.Name
-		if name == "" {
-			name = "Clients without a User-Agent"
-		}
-		if said[name] || slices.ContainsFunc(chosen, func(one *candidate) bool { return one.isAbout(c) }) {
+		why := s.why(c)
+		if why == "" || slices.ContainsFunc(chosen, func(one *candidate) bool { return one.isAbout(c) }) {
 			continue
 		}
-		said[name] = true
-		s.about.Note("%s: %s", name, s.why(c))
+		said++
+		s.about.Note("%s: %s", cmp.Or(c.Name, "Clients without a User-Agent"), why)
 	}
 	nothing := "Nothing here"
 	if len(chosen) > 0 || s.hasStrangers() {
 		nothing = "Besides, nothing that robots request under their own names"
 	}
-	if len(said) == 0 && (len(chosen) == 0 || chosen[0].Asks) {
+	if said == 0 && !s.isShort && (len(chosen) == 0 || chosen[0].Asks) {
 		s.about.Note("%s costs more than %.0f %% of all requests and can be saved without a loss.", nothing, 100*propose.MinShare)
 	}
 }
@@ -47,7 +45,8 @@ func (s *suggester) unknownStrangers() string {
 	return s.Report.Warnings[i].Text
 }
 
-// why says why no change is suggested for a crawler.
+// why says why no change is suggested for a crawler; "" if it is that the log is too short, which is said
+// already.
 func (s *suggester) why(c *audit.Crawler) string {
 	switch {
 	case slices.Contains(c.Purposes, string(crawler.Search)):
@@ -55,13 +54,16 @@ func (s *suggester) why(c *audit.Crawler) string {
 	case c.Class == crawler.Probe.String():
 		return "health checks and monitors are not refused. Let them ask less often."
 	case !propose.Crawls(c.Class):
-		return "programs of people and of your own send this User-Agent too, so nothing is suggested against it. Find out who it is, " +
+		return "programs of people and of your own look the same, so nothing is suggested against it. Find out who it is, " +
 			"and refuse its addresses in the firewall if it is nobody you know."
 	case c.Denied+c.Throttled >= c.Requests/2:
 		return "the rules refuse most of its requests already: enforce them."
 	case c.Addresses < minAddresses:
 		return "it came from " + words.Plural(c.Addresses, "address", "addresses") + ", and below " + words.Count(int64(minAddresses)) +
 			" anybody can have sent its name. If you know it, deny it, or refuse its addresses in the firewall."
+	}
+	if s.isShort {
+		return ""
 	}
 	return "each change that would save its requests would refuse people's, search engines' or feed readers' too, or is not possible, as said above."
 }

@@ -56,7 +56,11 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 	chosen = chosen[:min(len(chosen), maxSuggestions)]
 	together, shown := &s.Report.Suggested.Together, uint64(0)
 	for _, c := range chosen {
-		shown |= 1 << slices.Index(list, c)
+		i := slices.Index(list, c)
+		if t.more(i, shown).Share(t.whole) < propose.MinShare {
+			c.Why += ". With the lines above it, it would have saved hardly anything more"
+		}
+		shown |= 1 << i
 	}
 	for refused, sum := range t.together {
 		if refused&shown != 0 {
@@ -96,6 +100,9 @@ func (t *trial) count(r *audit.Judged) {
 		}
 		refused |= 1 << i
 		c.add(r.Sum, xxhash.Sum64String(r.Client))
+		if d.Agent.Class == crawler.UserTriggered {
+			c.tools++
+		}
 		c.harms = c.harms || isPerson || isSearch(d.Agent.Crawler) && d.Claim.State != claim.Impostor
 	}
 	if refused != 0 {
@@ -126,9 +133,10 @@ func (t *trial) countPage(p *audit.Page) {
 	}
 }
 
-// isHarmless reports whether a candidate would have refused enough clients, and none that it must not.
+// isHarmless reports whether a candidate would have refused enough clients, none that it must not, and
+// hardly any that fetch for people.
 func (c *candidate) isHarmless() bool {
-	return !c.harms && c.addresses.Count() >= minAddresses
+	return !c.harms && c.addresses.Count() >= minAddresses && toolShare*c.tools <= c.Requests
 }
 
 // chooseAsking returns the candidate that asks clients, nil if none is worth it: the first one that

@@ -116,7 +116,7 @@ func TestStorms(t *testing.T) {
 func TestWhyNothingIsSuggested(t *testing.T) {
 	few := culprit(gptbot, 900, 1, "/ann/app/blame/branch/file#.go")
 	few.from = 5
-	program := culprit("curl/8.5.0", 900, 1, "/api/#")
+	program, python := culprit("curl/8.5.0", 900, 1, "/api/#"), culprit("python-requests/2.32", 800, 1, "/api/#")
 	storm := newForge().read(60, 30, 3*time.Hour, "src").storm(200, 3*time.Hour, 5, "blame")
 	storm.begin = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
 	const nothing = "costs more than 2 %"
@@ -130,10 +130,14 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 		{"few addresses", write(days, append(visitors("/x"), few)...), nil, []string{"GPTBot: it came from 5 addresses"}, nothing},
 		{"a search engine", write(days, append(visitors("/x"), culprit(googlebot, 2000, 1, "/x#"))...), nil, []string{"Googlebot: a search engine is not refused"}, nothing},
 		{"a program", write(days, append(visitors("/x"), program)...), nil, []string{"curl: programs of people and of your own"}, nothing},
+		{"two programs", write(days, append(visitors("/x"), program, python)...), nil, []string{"curl: programs of people", "python-requests: programs of people"}, nothing},
+		{"a program in a short log", write(1, append(visitors("/x"), program, culprit(gptbot, 900, 1, "/y#"))...), nil, []string{"3 days are", "curl: programs of people"}, nothing},
+		{"forbidden already in a short log", write(1, append(visitors("/x"), culprit(spider, 900, 1, "/y#"), culprit(gptbot, 900, 1, "/private/#"))...), nil,
+			[]string{"3 days are", "GPTBot: the rules refuse most"}, "ExampleSpider:"},
 		{"forbidden already", write(days, append(visitors("/x"), culprit(gptbot, 900, 1, "/private/#"))...), nil, []string{"GPTBot: the rules refuse most"}, nothing},
 		{"nothing", newForge().read(60, 30, days*24*time.Hour, "src").bytes(), nil, []string{"Nothing here " + nothing}, ""},
 		{"nothing, where people's browsers fetch no files", write(days, visitors("/x")[:2]...), nil,
-			[]string{"are not counted", "nothing that robots request under their own names " + nothing}, "Nothing here"},
+			[]string{"not known whether people or robots", "nothing that robots request under their own names " + nothing}, "Nothing here"},
 		{"a storm alone", write(days, visitors("/x", "/style.css")...), func(in *Input) { in.Options.Files = append(in.Options.Files, memory(storm.bytes())) },
 			[]string{"Besides, nothing that robots request under their own names " + nothing}, "Nothing here"},
 		{"a storm of the front page", newStorm().people(120, "/style.css", "/", "/about").strangers(3000, "/", "").bytes(), nil, []string{"they are the front page or all pages"}, "Nothing here"},

@@ -71,9 +71,7 @@ func Add(ctx context.Context, in *Input) error {
 	for _, c := range list {
 		r.Suggestions = append(r.Suggestions, c.Suggestion)
 	}
-	if !s.isShort {
-		s.explain(list)
-	}
+	s.explain(list)
 	r.Suggested.Notes = append([]string{}, s.about.Notes...)
 	return nil
 }

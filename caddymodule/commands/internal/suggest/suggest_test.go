@@ -142,6 +142,7 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		{"few addresses", write(days, append(visitors("/x"), few)...), ownFile, nil, ""},
 		{"little costs", write(days, append(visitors("/x"), culprit(gptbot, 10, 0.01, "/ann/app/blame/#"))...), ownFile, nil, ""},
 		{"people come to such a page", blames(days, fromSearch), ownFile, nil, "policy"},
+		{"feed readers come to such pages", blames(days, culprit("Feedly/1.0 (+https://feedly.com/f/app)", 900, 0.1, "/ann/app/blame/branch/file#.go")), ownFile, nil, "policy"},
 		{"a feed", blames(days, blame(spider, "/ann/app/blame/branch/main.atom")), ownFile, nil, "policy"},
 		{"disallowed already", log, "User-agent: *\nDisallow: /*/blame/\n", nil, ""},
 		{"no robots.txt", log, "", func(in *Input) { in.Options.Sites[0].Robots[0].Response.Status = http.StatusNotFound }, all},
@@ -209,6 +210,27 @@ func TestPolicyNamesWhoCosts(t *testing.T) {
 		}
 		if got != c.want || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %q, because it %s", c.what, got, why)
+		}
+	}
+}
+
+// A suggestion that saves nothing beside the others says so.
+func TestWhatTwoSuggestionsSave(t *testing.T) {
+	const more = "hardly anything more"
+	for _, c := range []struct {
+		what string
+		log  []byte
+		want []bool // for each suggestion
+	}{
+		{"the same requests", write(days, append(visitors("/x"), culprit(gptbot, 900, 1, "/blame/#"))...), []bool{false, true}},
+		{"others too", blames(days), []bool{false, false}},
+	} {
+		var got []bool
+		for _, s := range suggested(t, c.log, ownFile, nil).Suggestions {
+			got = append(got, strings.Contains(s.Why, more))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.what, got, c.want)
 		}
 	}
 }
