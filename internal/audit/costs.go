@@ -36,7 +36,7 @@ func (r *Costs) addLone(paths []StrangerPath) {
 		if !p.IsLonely() {
 			continue
 		}
-		sum := cost.Sum{Requests: p.Lone, Octets: p.Octets, Seconds: p.Seconds}
+		sum := p.sum()
 		r.Lone.Add(sum)
 		at := slices.IndexFunc(r.Patterns, func(row cost.Row) bool { return row.Pattern == p.Pattern })
 		if at < 0 {

@@ -87,10 +87,18 @@ func (r *Report) refused(code, text, change string, selects func(*Crawler) bool)
 // costs returns sentences about what costs much.
 func (r *Report) costs() (list []string) {
 	if c := r.dearest(); c != nil {
-		list = append(list, fmt.Sprintf("Of all robots, %s cost most: %s.", cmp.Or(c.Name, "clients without a User-Agent"), r.parts(c.Sum)))
+		text := fmt.Sprintf("Of all robots, %s cost most: %s", cmp.Or(c.Name, "clients without a User-Agent"), r.parts(c.Sum))
+		if n := c.Denied + c.Throttled; n > 0 {
+			text += fmt.Sprintf("; the rules refuse %s of these", words.Count(n))
+		}
+		list = append(list, text+".")
 	}
 	if row := r.dearestPath(); row != nil {
-		list = append(list, fmt.Sprintf("Of all paths, %s cost most: %s.", row.Pattern, r.parts(row.Sum)))
+		who := "robots"
+		if r.Costs.Lone.Requests > 0 {
+			who += " and lone addresses"
+		}
+		list = append(list, fmt.Sprintf("Of what %s requested, %s cost most: %s.", who, row.Pattern, r.parts(row.Sum)))
 	}
 	return list
 }

@@ -183,7 +183,7 @@ func (r *Report) costTable() *Table {
 	if costs.Lone.Requests > 0 {
 		title += "; lone addresses " + r.percents(costs.Lone)
 	}
-	t := newTable("costs", title, "path", ">requests", ">octets", ">time", "robots")
+	t := newTable("costs", title, "path", ">requests", ">octets", ">time", "clients")
 	for _, p := range costs.Patterns {
 		clients := words.Map(p.Clients, func(c cost.Client) string { return named(c.Name) + " " + words.Count(c.Requests) })
 		t.add(p.Pattern, p.Requests, octetsOf(p.Octets), r.seconds(p.Sum), words.List(clients, 3))

@@ -126,17 +126,16 @@ type hostPages struct {
 
 // strangers finds the pages of lone addresses.
 type strangers struct {
-	visitors *table.Table[visitor]
-	waiting  []Page // for lonelyFor, the oldest first
-	clock    int64  // the latest time so far
-	pages    int64
-	coarse   int64 // requests whose time is not exact to a second
-	settle   func(*Page)
-	hosts    map[*Host]*hostPages
-	// readers are the User-Agents of browsers that read several pages, and fetched those of
-	// them that fetched files; see fetches.
-	readers, fetched int
-	asked            map[string]*Asked // by the line that asks
+	visitors       *table.Table[visitor]
+	waiting        []Page // for lonelyFor, the oldest first
+	clock          int64  // the latest time so far
+	pages          int64
+	coarse         int64 // requests whose time is not exact to a second
+	settle         func(*Page)
+	hosts          map[*Host]*hostPages
+	few, elsewhere readers           // of hosts with few of them, and of those where most fetch no files
+	asked          map[string]*Asked // by the line that asks
+	dearest        StrangerPath      // that costs most where it is not known who is lone
 }
 
 func newStrangers() *strangers {
@@ -259,28 +258,31 @@ func (s *strangers) countAgent(v *Judged, kind media.Kind, reads bool) {
 	}
 }
 
-// fetches reports whether most browsers that read several pages of a host fetch its files,
-// so that an address that fetches none is lone. It is sure if enough browsers say so.
-func (s *strangers) fetches(pages *hostPages) (most, sure bool) {
-	all, with := 0, 0
-	for i := range pages.agents {
-		if agent := &pages.agents[i]; agent.read == embeddingPages {
-			all++
+// readers counts the User-Agents of browsers that read several pages, and those of them that fetched
+// files.
+type readers struct{ all, with int }
+
+// readers counts those of a host. If most fetch its files, an address that fetches none is lone.
+func (p *hostPages) readers() (r readers) {
+	for i := range p.agents {
+		if agent := &p.agents[i]; agent.read == embeddingPages {
+			r.all++
 			if agent.files {
-				with++
+				r.with++
 			}
 		}
 	}
-	s.readers, s.fetched = s.readers+all, s.fetched+with
-	return 2*with > all || all == 0, 2*with > all && all >= embeddingAgents
+	return r
 }
+
+func (r *readers) add(more readers) { r.all, r.with = r.all+more.all, r.with+more.with }
 
 // tooFew says why it is not certain which addresses are lone.
 func (s *strangers) tooFew() string {
 	what := "no browser read more than two pages of a host in this log."
-	if s.readers > 0 {
+	if s.few.all > 0 {
 		what = fmt.Sprintf("only %s of browsers read more than two pages of a host in this log, and %d fetched images, styles or scripts.",
-			words.Plural(s.readers, "version", "versions"), s.fetched)
+			words.Plural(s.few.all, "version", "versions"), s.few.with)
 	}
 	return "Too few to tell for certain: " + what +
 		" Where people's browsers fetch images, styles and scripts from another host, addresses that requested nothing else may be people."
@@ -310,26 +312,26 @@ func (s *strangers) addPath(p *Page) {
 func (s *strangers) report(r *Report, few bool) {
 	s.release(math.MaxInt64)
 	for host, pages := range s.hosts {
-		most, sure := s.fetches(pages)
-		if few || !most || !sure && s.pages < lonelyRequests {
-			continue
+		read := pages.readers()
+		most, sure := 2*read.with > read.all || read.all == 0, read.all >= embeddingAgents
+		known := !few && most && (sure || s.pages >= lonelyRequests)
+		r.Strangers.Known = r.Strangers.Known || known
+		switch {
+		case known && !sure:
+			r.Strangers.Few = true
+			s.few.add(read)
+		case !few && !most:
+			s.elsewhere.add(read)
 		}
-		r.Strangers.Known = true
-		r.Strangers.Few = r.Strangers.Few || !sure
 		for _, row := range pages.paths.Rows(leastShare) {
-			p := StrangerPath{Host: host.Name, Pattern: row.Pattern}
-			for _, c := range row.Clients {
-				switch c.Name {
-				case loneClient:
-					p.Lone, p.Octets = c.Requests, c.Octets
-				case othersClient:
-					p.Pages = c.Requests
-				case loneTime:
-					p.Seconds = float64(c.Octets) / 1e6
-				}
-			}
-			if p.Pages += p.Lone; p.Lone > 0 {
+			p := pagesOf(host, &row)
+			switch {
+			case p.Lone == 0:
+			case known:
 				r.Strangers.Paths = append(r.Strangers.Paths, p)
+			case strings.Trim(p.Pattern, "/*") == "": // people open the front page, and this may be all pages
+			case p.sum().Share(r.Costs.All) > s.dearest.sum().Share(r.Costs.All):
+				s.dearest = p
 			}
 		}
 	}
@@ -339,6 +341,28 @@ func (s *strangers) report(r *Report, few bool) {
 		r.Strangers.Asked = append(r.Strangers.Asked, *t)
 	}
 	sortMost(r.Strangers.Paths, func(p StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
+}
+
+// pagesOf returns the figures of a row of a host's tree.
+func pagesOf(host *Host, row *cost.Row) StrangerPath {
+	p := StrangerPath{Host: host.Name, Pattern: row.Pattern}
+	for _, c := range row.Clients {
+		switch c.Name {
+		case loneClient:
+			p.Lone, p.Octets = c.Requests, c.Octets
+		case othersClient:
+			p.Pages = c.Requests
+		case loneTime:
+			p.Seconds = float64(c.Octets) / 1e6
+		}
+	}
+	p.Pages += p.Lone
+	return p
+}
+
+// sum returns what the pages of lone addresses cost.
+func (p StrangerPath) sum() cost.Sum {
+	return cost.Sum{Requests: p.Lone, Octets: p.Octets, Seconds: p.Seconds}
 }
 
 // IsLonely reports whether mostly lone addresses requested the path, and often: the report
@@ -355,16 +379,20 @@ func (r *Report) asked() (list []string) {
 	return list
 }
 
+// placeOf returns the pattern of a path, with its host if the log has several.
+func (r *Report) placeOf(p *StrangerPath) string {
+	if len(r.Hosts) > 1 {
+		return p.Host + p.Pattern
+	}
+	return p.Pattern
+}
+
 // lonely returns sentences about the paths that mostly lone addresses requested.
 func (r *Report) lonely() (list []string) {
 	for _, p := range r.Strangers.Paths {
 		if p.IsLonely() && len(list) < saidPaths {
-			where := p.Pattern
-			if len(r.Hosts) > 1 {
-				where = p.Host + where
-			}
 			list = append(list, fmt.Sprintf("%s of %s for %s with browsers' User-Agents came from addresses that requested nothing else.",
-				words.Count(p.Lone), requests(p.Pages), where))
+				words.Count(p.Lone), requests(p.Pages), r.placeOf(&p)))
 		}
 	}
 	return list

@@ -120,7 +120,7 @@ func (l *lonelyLog) storm(n int, target string) *lonelyLog {
 // What can't be known is not said, and the report says why.
 func TestStrangersAreNotKnown(t *testing.T) {
 	bare := new(lonelyLog)
-	bare.WriteString(strings.ReplaceAll(newLonelyLog().storm(200, "/blame/file%d.go").String(), "/style.css", "/about"))
+	bare.WriteString(strings.ReplaceAll(newLonelyLog().storm(500, "/blame/file%d.go").String(), "/style.css", "/about"))
 	proxy := new(lonelyLog)
 	for line := range strings.Lines(newLonelyLog().storm(200, "/blame/file%d.go").String()) {
 		_, rest, _ := strings.Cut(line, " - - ")
@@ -133,6 +133,7 @@ func TestStrangersAreNotKnown(t *testing.T) {
 		code, says string
 	}{
 		{bare, "no_strangers", "of 20 versions of browsers that read several pages, 0 fetched images"},
+		{bare, "no_strangers", "Those of /blame/* cost most: 500 requests"},
 		{coarse, "no_strangers", "not exact to a second"},
 		{proxy, "few_addresses", "only 1 for"},
 	} {

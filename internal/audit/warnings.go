@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
 	"github.com/caddy-robots/caddy-robots/internal/logformat"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // warner adds a warning to the report if it is necessary.
@@ -44,10 +45,15 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(known && n > 0 && a.decided == nil, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	warn(!r.Strangers.Known && a.strangers.coarse >= lonelyRequests, "no_strangers",
 		"Pages of addresses that request nothing else are not counted: the times of requests are not exact to a second.")
-	warn(!r.Strangers.Known && a.strangers.pages >= lonelyRequests && !t.few(r.Requests), "no_strangers",
-		"Pages of addresses that request nothing else are not counted: of %d versions of browsers that read several pages, %d fetched images, "+
-			"styles or scripts from these hosts. It takes more than half of them.",
-		a.strangers.readers, a.strangers.fetched)
+	paths := ""
+	if p := a.strangers.dearest; p.Lone >= blamed && p.sum().Share(r.Costs.All) >= dear {
+		paths = fmt.Sprintf(" Those of %s cost most: %s. If people do not request them that often, write the line challenge for these paths.",
+			r.placeOf(&p), r.parts(p.sum()))
+	}
+	warn(a.strangers.elsewhere.all > 0 && (paths != "" || !r.Strangers.Known && a.strangers.pages >= lonelyRequests), "no_strangers",
+		"It is not known whether people or robots request pages with browsers' User-Agents: of %d versions of browsers that read several pages, "+
+			"%d fetched images, styles or scripts from these hosts. It takes more than half of them.%s",
+		a.strangers.elsewhere.all, a.strangers.elsewhere.with, paths)
 	warn(len(a.crawlers.rest) > 0, "many_names",
 		"There are more than %d different robots that are not in the registry. Those that came last are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
@@ -68,11 +74,13 @@ func (a *auditor) warnOfAddresses(warn warner) {
 	t, requests := &a.reliability, a.inputs.requests
 	addresses := t.addresses.Count()
 	nearlyAll := func(n int64) bool { return n*10 >= requests*9 }
-	few := t.few(requests)
+	none := requests > 0 && nearlyAll(t.nameless)
+	warn(none, "few_addresses", "The log does not have the addresses of clients: crawlers cannot be verified, and figures by address mean nothing.")
+	few := !none && t.few(requests)
 	warn(few, "few_addresses",
-		"Client addresses: only %d for %d requests. They seem to be those of a proxy or CDN. Then no client counts as an "+
-			"impostor, and figures by address are not reliable.", addresses, requests)
-	warn(!few && requests >= 20 && nearlyAll(t.private), "few_addresses",
+		"Client addresses: only %s for %s requests. They seem to be those of a proxy or CDN. Then no client counts as an "+
+			"impostor, and figures by address are not reliable.", words.Count(addresses), words.Count(requests))
+	warn(!none && !few && requests >= 20 && nearlyAll(t.private), "few_addresses",
 		"Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and "+
 			"figures by address are not reliable.")
 	masked := requests >= 20 && nearlyAll(t.masked)
@@ -96,8 +104,8 @@ func (a *auditor) warnOfTimes(warn warner) {
 	}
 	warn(zoneless > 0 && a.options.Zone == nil, "no_zone",
 		"Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
-	warn(coarse >= int64(time.Second) && a.decided == nil, "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.", time.Duration(coarse),
-		max(minDelay, 2*time.Duration(coarse)))
+	warn(coarse >= int64(time.Second) && a.decided == nil, "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.",
+		words.Seconds(float64(coarse)/1e9), words.Seconds(max(minDelay, 2*time.Duration(coarse)).Seconds()))
 }
 
 // reliability counts the requests that make figures unreliable.
@@ -105,7 +113,8 @@ type reliability struct {
 	addresses Distinct // of clients
 	private   int64    // addresses that no client on the internet has
 	masked    int64    // addresses that end in .0 or ::
-	unclear   int64    // clients that are not an IP address
+	nameless  int64    // requests without a client
+	unclear   int64    // clients that are names or hashes
 	hosted    int64    // requests with a host
 	perSecond secondTally
 }
@@ -121,7 +130,8 @@ func (t *reliability) count(e *logformat.Entry) {
 	addIf(&t.private, err == nil && netaddr.IsSpecial(netaddr.Unmap(addr)), 1)
 	isMasked := isMaskedAddress(e.Client)
 	addIf(&t.masked, isMasked, 1)
-	addIf(&t.unclear, err != nil && !isMasked, 1)
+	addIf(&t.nameless, e.Client == "", 1)
+	addIf(&t.unclear, err != nil && !isMasked && e.Client != "", 1)
 }
 
 // isMaskedAddress reports whether a client's address seems to stand for those of a network.
