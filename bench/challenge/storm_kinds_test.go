@@ -54,9 +54,15 @@ func named(over int, window, length time.Duration) float64 {
 	return float64(over) + float64(over)*length.Seconds()/window.Seconds()
 }
 
-// onePass is the bound of a pass, and manyPasses that of those that solve the check each time.
-func onePass(_ int, _, length time.Duration) float64       { return 120 + length.Seconds() }
-func manyPasses(int, time.Duration, time.Duration) float64 { return 600 }
+// onePass is the bound of a pass.
+func onePass(_ int, _, length time.Duration) float64 { return 120 + length.Seconds() }
+
+// cohort is the bound of one User-Agent that fetches style sheets: it is known after that time.
+func cohort(int, time.Duration, time.Duration) float64 { return 75 * float64(stormRate) }
+
+// unheld is that of what nothing holds: what a browser does for each page, and a style sheet
+// with each page under many browsers' names.
+func unheld(int, time.Duration, time.Duration) float64 { return 1e9 }
 
 // kinds are the storms. Beside those that have a bound, ten strangers a second keep the
 // check on.
@@ -122,6 +128,11 @@ var kinds = []struct {
 	{"propfind", nil, by("PROPFIND", chromeFields)},
 	{"post", nil, by(http.MethodPost, chromeFields+"Cookie: a=b\r\n")},
 	{"favicon", nil, fetching("/favicon.ico")},
+	{"style", cohort, fetching("/style.css")},
+	{"styles", unheld, func(a *arena, v *visitor, n int, path string) int { // under many browsers' names
+		v.agent = fmt.Sprintf("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/%d.0.0.0 Safari/537.36", 100+n%40)
+		return fetching("/style.css")(a, v, n, path)
+	}},
 	{"googlebot", named, as("Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)")},
 	{"one_pass", onePass, func(a *arena, v *visitor, n int, path string) int { // of one client, sent by all others
 		if first := a.pass.Load(); first != nil {
@@ -131,7 +142,7 @@ var kinds = []struct {
 		}
 		return once(nil, v, n, path)
 	}},
-	{"many_passes", manyPasses, func(a *arena, v *visitor, n int, path string) int { // each used once, from one address
+	{"many_passes", unheld, func(a *arena, v *visitor, n int, path string) int { // each used once, from one address
 		v.from = address(1 << 17)
 		_, _, _ = v.browse(path)
 		return 1

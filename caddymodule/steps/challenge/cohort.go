@@ -23,7 +23,7 @@ const (
 	cohortCells  = 256
 	visitorCells = 512       // by chance, others add 1/512 of all visitors to a count
 	cohortFactor = 5         // by how much its share of pages here exceeds that of the others
-	leastOthers  = 50        // pages of the others elsewhere, which say something
+	leastOthers  = 16        // pages of the others elsewhere, which say something
 	era          = 10 * 60   // in seconds; after one, all counts of pages are halved
 	eras         = day / era // after which those of visitors are halved
 	maxKept      = 256       // octets of a User-Agent that are kept
