@@ -187,7 +187,7 @@ func (o *auditOptions) printForbidden(cmd *cobra.Command, q audit.Options) error
 	})
 	err = cmp.Or(err, w.Flush())
 	if err == nil && n == 0 {
-		return fmt.Errorf("the logs have no request of %s that a rule forbade", o.requests)
+		return fmt.Errorf("the logs have no request of %s that a published rule forbade. --decided alone counts what was refused for other reasons", o.requests)
 	}
 	return err
 }

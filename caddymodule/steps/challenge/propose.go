@@ -28,9 +28,6 @@ func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
 	switch {
 	case !slices.ContainsFunc(s.Lone, func(p propose.Pages) bool { return isLonely(p, 100) }) || len(s.Hosts) > 0:
 		return nil, nil
-	case len(c.Paths) > 0:
-		s.Note("The site has a challenge already: no other is suggested for the pages of addresses that request nothing else.")
-		return nil, nil
 	}
 	counts, rest, err := countOf(s, mayBeStormed(s.Lone))
 	if err != nil {
@@ -52,6 +49,11 @@ func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
 		return nil, nil
 	case 2*rest.Lone.Requests > rest.Pages:
 		s.Note("Most pages of other paths are those of addresses that request nothing else too: no challenge is suggested.")
+		return nil, nil
+	}
+	if len(c.Paths) > 0 {
+		s.Note("The site has a challenge already, so no other is suggested. If its line lacks one of these paths, add it, because addresses "+
+			"that request nothing else have most of their pages: %s.", strings.Join(patterns, " "))
 		return nil, nil
 	}
 	if rest.Pages < leastElse && !s.IsFew {

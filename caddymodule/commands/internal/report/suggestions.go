@@ -29,14 +29,17 @@ func Suggestions(w io.Writer, r *audit.Report) error {
 	}, r)
 }
 
-// Commented returns the suggestions as comments in a block that has lines, "" without any: r may be
-// nil.
+// Commented returns the notes and suggestions as comments in a block that has lines, "" without any: r
+// may be nil.
 func Commented(r *audit.Report, lines []string) string {
 	if r == nil {
 		return ""
 	}
-	return "\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n" +
-		indented("\t#", directives(r.Suggestions, lines))
+	notes := "\n\t# The log suggests these lines. To use one, remove the # at the start of its lines.\n"
+	for _, note := range r.Suggested.Notes {
+		notes += "\t# " + cli.Visible(note) + "\n"
+	}
+	return notes + indented("\t#", directives(r.Suggestions, lines))
 }
 
 // indented returns a text with a prefix before each line.

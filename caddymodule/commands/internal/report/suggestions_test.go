@@ -57,9 +57,12 @@ example.com, www.example.com {
 
 // A line that the block has already is joined with what is suggested of its kind.
 func TestCommented(t *testing.T) {
-	r := &audit.Report{Suggestions: []audit.Suggestion{{Kind: "policy", Once: true, Text: "policy {\n\tdeny seo\n}", Why: "helps"}}}
+	r := &audit.Report{
+		Suggestions: []audit.Suggestion{{Kind: "policy", Once: true, Text: "policy {\n\tdeny seo\n}", Why: "helps"}},
+		Suggested:   &audit.Suggested{Notes: []string{"Too few to tell."}},
+	}
 	got := Commented(r, []string{"signals on", "policy no-training"})
-	if want := "\t## In place of policy no-training above:\n\t#policy no-training {\n\t#\t# 1. Saves"; !strings.Contains(got, want) {
+	if want := "\t# Too few to tell.\n\t## In place of policy no-training above:\n\t#policy no-training {\n\t#\t# 1. Saves"; !strings.Contains(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	if got := Commented(nil, nil); got != "" {

@@ -142,7 +142,7 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 			[]string{"Besides, nothing that robots request under their own names " + nothing}, "Nothing here"},
 		{"a storm of the front page", newStorm().people(120, "/style.css", "/", "/about").strangers(3000, "/", "").bytes(), nil, []string{"they are the front page or all pages"}, "Nothing here"},
 		{"a storm where there is a challenge", storm.bytes(), func(in *Input) { in.Steps = append(in.Steps, &challengestep.Challenge{Paths: []string{"/x/*"}}) },
-			[]string{"has a challenge already"}, ""},
+			[]string{"has a challenge already", "most of their pages: /*/*/blame/*."}, ""},
 		{"a trickle", newForge().read(200, 30, 50*time.Hour, "src", "blame").storm(0.1, 50*time.Hour, 2, "commits").bytes(), nil, []string{"fewer than 60 pages there in each ten minutes"}, ""},
 	} {
 		r := suggested(t, c.log, ownFile, c.change)
