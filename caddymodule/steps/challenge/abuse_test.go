@@ -148,8 +148,8 @@ func TestInventedUserAgentsTakeNoMemory(t *testing.T) {
 	}
 }
 
-// Scripts of other sites ask with OPTIONS whether they may send a request. Who is known, or has a
-// pass, may; others would be refused afterwards, and it is no way around.
+// Scripts of other sites ask with OPTIONS whether they may send a request. All may ask, until the
+// back end answers with a page; then only who is known or has a pass: it is no way around.
 func TestPreflight(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
@@ -161,9 +161,16 @@ func TestPreflight(t *testing.T) {
 	page := s.serve("GET", "/blame/a", passes.addr, opened...).Body.String()
 	w := s.serve("GET", "/blame/a"+find(sheetForm, page), passes.addr, forStyle...)
 	s.ask("GET", "/blame/a", passes.addr, append([]string{"Cookie", w.Result().Cookies()[0].String()}, opened...)...)
-	for addr, want := range map[string]Verdict{"192.0.2.1": Go, passes.addr: Go, "192.0.2.3": Stranger} {
+	for n := range 50 {
+		if _, v, _ := s.askAnswered("OPTIONS", "/blame/a", fmt.Sprint("203.0.113.", n), backend{status: 204, media: "none"}, preflight...); v != Go {
+			t.Fatalf("request %d: %v", n, v)
+		}
+	}
+	s.ask("OPTIONS", "/other", "192.0.2.3", preflight...)
+	s.ask("OPTIONS", "/blame/a", "192.0.2.3", preflight...)
+	for addr, want := range map[string]Verdict{"192.0.2.1": Go, passes.addr: Go, "192.0.2.4": Stranger} {
 		if _, v, _ := s.ask("OPTIONS", "/blame/a", addr, preflight...); v != want {
-			t.Errorf("%s: %v", addr, v)
+			t.Errorf("after a page, %s: %v", addr, v)
 		}
 	}
 }

@@ -26,8 +26,11 @@ func (c *Check) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseWr
 func (a *Arrival) Answered(status int, header http.Header) {
 	a.status, a.media = status, media.Of(header.Get("Content-Type"))
 	isHit := slices.ContainsFunc(header["Cache-Status"], func(field string) bool { return strings.Contains(field, "; hit") })
-	if isHit || a.isNone() {
+	switch {
+	case isHit, a.isNone():
 		a.giveBack()
+	case a.matches && a.media == media.Page && isPreflight(a.HTTP):
+		a.storm.knowsNoCORS.Store(true)
 	}
 }
 

@@ -118,7 +118,7 @@ func (a *Arrival) paceStranger() Verdict {
 		a.cell.counts(a.bearer.userAgent)
 		a.counted = s.count(address, a.now, a.cell == s.cohorts.storms.Load())
 	}
-	if !isOn && !isSigned {
+	if !isOn && !isSigned || isPreflight(a.HTTP) && !s.knowsNoCORS.Load() {
 		return Go
 	}
 	isKnown := !isSigned && !c.always && client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))

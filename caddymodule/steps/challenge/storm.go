@@ -48,6 +48,9 @@ type Storm struct {
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
 	cohorts   cohorts
+	// Since the check went on or off, a CORS preflight got a page: the back end does not know them,
+	// and a robot may send its fields.
+	knowsNoCORS atomic.Bool
 
 	// Since the check went on: pages shown, clients that came back, and addresses. waiting is how many
 	// addresses got the style sheet's cookie since somebody came back with one: a CDN may have removed it.
@@ -127,6 +130,7 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 		s.passed.Store(0)
 		s.addresses.Store(0)
 		s.waiting.Store(0)
+		s.knowsNoCORS.Store(false)
 		s.since.Store(now)
 		s.on.Store(on)
 	}
