@@ -179,7 +179,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	}
 	page := Page{
 		Sum: v.Sum, Target: strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)]), Client: key,
-		Lone: !v.Entry.Cookie && (v.Entry.Dest != "" || !v.FromElsewhere()), host: v.host, At: at,
+		Lone: !who.others && !v.Entry.Cookie && (v.Entry.Dest != "" || !v.FromElsewhere()), host: v.host, At: at,
 	}
 	for i := range v.Rulings {
 		if d := &v.Rulings[i]; d.Action == judge.Ask {
@@ -195,8 +195,10 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 func (s *strangers) release(until int64) {
 	for len(s.waiting) > 0 && s.waiting[0].At <= until {
 		page := &s.waiting[0]
-		who := s.visitors.Get(page.Client)
-		page.Lone = page.Lone && who != nil && !who.others // and not forgotten
+		if page.Lone {
+			who := s.visitors.Get(page.Client)
+			page.Lone = who != nil && !who.others // and not forgotten
+		}
 		s.settle(page)
 		s.waiting = s.waiting[1:]
 	}

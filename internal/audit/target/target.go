@@ -5,8 +5,6 @@
 package target
 
 import (
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -29,11 +27,11 @@ func IsFeed(target string) bool {
 	case "feed", "feeds", "rss", "atom", "index.rdf":
 		return true
 	}
-	return strings.HasSuffix(last, ".rss") || strings.HasSuffix(last, ".atom") || HasParam(query, "feed", "rss", "atom")
-}
-
-// HasParam reports whether a query has one of several parameters.
-func HasParam(query string, names ...string) bool {
-	values, _ := url.ParseQuery(query)
-	return slices.ContainsFunc(names, values.Has)
+	for pair := range strings.SplitSeq(query, "&") {
+		switch name, _, _ := strings.Cut(pair, "="); name {
+		case "feed", "rss", "atom":
+			return true
+		}
+	}
+	return strings.HasSuffix(last, ".rss") || strings.HasSuffix(last, ".atom")
 }
