@@ -61,7 +61,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 		warn(failed, "verify_failed", "No crawler could be verified: neither the published lists nor DNS answered.")
 		warn(!failed && c.dropped > 0, "verify_incomplete",
 			"%d addresses of crawlers were not looked up: there were too many, or it took too long.", c.dropped)
-		if from := r.Period.From; from != nil && a.options.Now().Sub(*from) > 3*24*time.Hour {
+		if from := r.Period.From; !failed && from != nil && a.options.Now().Sub(*from) > 3*24*time.Hour {
 			warn(true, "verify_old",
 				"The log is %d days old, but the published address lists are those of today. They can verify a crawler, but an "+
 					"address that is not in them does not count as an impostor's.", int(a.options.Now().Sub(*from).Hours()/24))

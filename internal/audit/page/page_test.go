@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 )
 
 // sample returns a report with content for each section of the page.
@@ -83,8 +84,10 @@ func wordsOf(n *html.Node) string {
 // The page has the findings, the summary, the warnings and all sections of the report.
 func TestWrite(t *testing.T) {
 	r := sample(t)
+	r.Suggested = &audit.Suggested{Notes: []string{"Too few to tell."}}
+	r.Suggestions = []audit.Suggestion{{Text: "policy {\n\tdeny seo\n}", Why: "denies <b>", Saved: audit.Saved{Sum: cost.Sum{Requests: 1}, Share: 0.3}}}
 	text := wordsOf(written(t, r))
-	want := append([]string{"shop.example", "GPTBot", "Disallow: /*?sort=", "3,700 more are refused", "Check this before you publish the file"}, r.Summary...)
+	want := append([]string{"Suggestions Too few to tell. Saves 1 request (30 %). It denies <b>.policy { deny seo }", "shop.example", "GPTBot", "Disallow: /*?sort=", "3,700 more are refused", "Check this before you publish the file"}, r.Summary...)
 	for _, f := range r.Findings {
 		want = append(want, strings.Join(strings.Fields(f.Text), " "))
 	}

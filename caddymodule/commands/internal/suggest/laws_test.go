@@ -105,6 +105,9 @@ func TestStorms(t *testing.T) {
 			t.Errorf("%s: %q saves %.2f, want %s, over %s: %q", c.what, s.Text, s.Share, c.paths, c.over, r.Suggested.Notes)
 		}
 		first := r.Findings[0].Code == "too_few" && strings.HasPrefix(r.Suggested.Notes[0], "Too few to tell")
+		if slices.ContainsFunc(r.Findings, func(f audit.Finding) bool { return strings.Contains(f.Change, "--suggest") }) {
+			t.Errorf("%s: with suggestions, a finding asks for them: %+v", c.what, r.Findings)
+		}
 		if r.Strangers.Few != c.few || first != c.few {
 			t.Errorf("%s: few is %v: %q, %q", c.what, r.Strangers.Few, r.Findings[0].Text, r.Suggested.Notes)
 		}

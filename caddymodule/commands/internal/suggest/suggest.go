@@ -73,6 +73,11 @@ func Add(ctx context.Context, in *Input) error {
 	}
 	s.explain(list)
 	r.Suggested.Notes = append([]string{}, s.about.Notes...)
+	for i := range r.Findings {
+		if f := &r.Findings[i]; f.Code == "costs" || f.Code == "disguised" && f.Change != "" {
+			f.Change = "Which changes would have saved how much, or why none would, is under Suggestions."
+		}
+	}
 	return nil
 }
 
