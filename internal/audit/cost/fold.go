@@ -95,9 +95,10 @@ func (r *rows) alike(all []*node, depth int) []*node {
 		}
 		return false
 	})
-	own, _ := spread(these)
+	own, large := spread(these)
 	common, kinds := spread(those)
-	if own > 2*common || kinds < 2 || len(all) < minAlike {
+	says := own > 2*common || own == common && kinds > large // more than the names below: fewer names say as much
+	if says || kinds < 2 || len(all) < minAlike {
 		return nil
 	}
 	return all

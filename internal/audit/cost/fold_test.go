@@ -87,6 +87,14 @@ func TestRowsNameWhatCosts(t *testing.T) {
 		"names between":                  func(s *site) { s.forge("", 100, 2, "/-", 4) },
 		"pages that cost the same":       func(s *site) { s.forge("", 100, 2, "", 0.5) },
 		"three repos that cost the same": func(s *site) { s.forge("", 1, 1, "", 0.5) },
+		"two repos with the same files": func(s *site) {
+			for i := range 6_000 {
+				base, file := fmt.Sprintf("/%s/%s/", s.one("ann bob eve tom kim"), s.one("infra lib")), fmt.Sprintf("/a%d/f%d", 1000+i, s.IntN(40))
+				s.add("blame", base+"blame"+file, 1)
+				s.add("commits", base+"commits"+file, 1)
+				s.add("raw", base+"raw"+file, 1)
+			}
+		},
 		"one repo": func(s *site) {
 			for range 6_000 {
 				s.add("blame", "/app.git/blame/"+s.file(), 4)
