@@ -86,7 +86,10 @@ const (
 	// it is certain.
 	embeddingPages  = 2
 	embeddingAgents = 10
-	agentCells      = 1 << 12
+	// If most of so many pages that came from others of the host are those of lone addresses, people's
+	// browsers have the files in their caches.
+	leastFollowing = 20
+	agentCells     = 1 << 12
 )
 
 // visitor is what is remembered of an address at a host.
@@ -110,13 +113,16 @@ type Page struct {
 
 	At int64 // in nanoseconds since 1970
 
-	host *Host
-	line string // that asks; "" if none does
+	follows bool // it comes from another page of the host: few robots say so
+	host    *Host
+	line    string // that asks; "" if none does
 }
 
 // hostPages is what is counted of the pages of a host.
 type hostPages struct {
 	paths *cost.Tree
+	// follows are the pages that came from others of the host, and those of lone addresses.
+	follows, lone int64
 	// agents are the User-Agents of browsers, by hash: those with the same one count as one.
 	agents [agentCells]struct {
 		read  uint8 // pages of addresses that had requested others, at most embeddingPages
@@ -134,6 +140,7 @@ type strangers struct {
 	settle         func(*Page)
 	hosts          map[*Host]*hostPages
 	few, elsewhere readers           // of hosts with few of them, and of those where most fetch no files
+	cached         readers           // pages that followed others, and those of lone addresses, where that is most
 	asked          map[string]*Asked // by the line that asks
 	dearest        StrangerPath      // that costs most where it is not known who is lone
 }
@@ -179,7 +186,8 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	}
 	page := Page{
 		Sum: v.Sum, Target: strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)]), Client: key,
-		Lone: !who.others && !v.Entry.Cookie && (v.Entry.Dest != "" || !v.FromElsewhere()), host: v.host, At: at,
+		Lone:    !who.others && !v.Entry.Cookie && (v.Entry.Dest != "" || !v.FromElsewhere()),
+		follows: len(v.Entry.Referer) > 1, host: v.host, At: at,
 	}
 	for i := range v.Rulings {
 		if d := &v.Rulings[i]; d.Action == judge.Ask {
@@ -300,6 +308,10 @@ func (s *strangers) addPath(p *Page) {
 		return
 	}
 	tree := pages.paths
+	if p.follows {
+		pages.follows++
+		addIf(&pages.lone, p.Lone, 1)
+	}
 	if !p.Lone {
 		tree.Add(othersClient, p.Target, cost.Sum{Requests: p.Requests})
 		return
@@ -316,14 +328,18 @@ func (s *strangers) report(r *Report, few bool) {
 	for host, pages := range s.hosts {
 		read := pages.readers()
 		most, sure := 2*read.with > read.all || read.all == 0, read.all >= embeddingAgents
-		known := !few && most && (sure || s.pages >= lonelyRequests)
+		cached := pages.follows >= leastFollowing && 2*pages.lone > pages.follows
+		known := !few && most && !cached && (sure || s.pages >= lonelyRequests)
 		r.Strangers.Known = r.Strangers.Known || known
 		switch {
 		case known && !sure:
 			r.Strangers.Few = true
 			s.few.add(read)
-		case !few && !most:
+		case few:
+		case !most:
 			s.elsewhere.add(read)
+		case cached:
+			s.cached.add(readers{int(pages.follows), int(pages.lone)})
 		}
 		for _, row := range pages.paths.Rows(leastShare) {
 			p := pagesOf(host, &row)

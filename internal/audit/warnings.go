@@ -45,15 +45,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(known && n > 0 && a.decided == nil, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
 	warn(!r.Strangers.Known && a.strangers.coarse >= lonelyRequests, "no_strangers",
 		"Pages of addresses that request nothing else are not counted: the times of requests are not exact to a second.")
-	paths := ""
-	if p := a.strangers.dearest; p.Lone >= blamed && p.sum().Share(r.Costs.All) >= dear {
-		paths = fmt.Sprintf(" Those of %s cost most: %s. If people do not request them that often, write the line challenge for these paths.",
-			r.placeOf(&p), r.parts(p.sum()))
-	}
-	warn(a.strangers.elsewhere.all > 0 && (paths != "" || !r.Strangers.Known && a.strangers.pages >= lonelyRequests), "no_strangers",
-		"It is not known whether people or robots request pages with browsers' User-Agents: of %d versions of browsers that read several pages, "+
-			"%d fetched images, styles or scripts from these hosts. It takes more than half of them.%s",
-		a.strangers.elsewhere.all, a.strangers.elsewhere.with, paths)
+	warn(r.doubt(a.strangers) != "", "no_strangers", "%s", r.doubt(a.strangers))
 	warn(len(a.crawlers.rest) > 0, "many_names",
 		"There are more than %d different robots that are not in the registry. Those that came last are counted together.", maxUnlisted)
 	if c := a.claims; c != nil {
@@ -68,6 +60,29 @@ func (a *auditor) warnings(r *Report) []Warning {
 		}
 	}
 	return list
+}
+
+// doubt says why it is not known which addresses are lone at hosts that matter, and which of their paths
+// costs most; "" if it is known.
+func (r *Report) doubt(s *strangers) string {
+	paths := ""
+	if p := s.dearest; p.Lone >= blamed && p.sum().Share(r.Costs.All) >= dear {
+		paths = fmt.Sprintf(" Those of %s cost most: %s. If people do not request them that often, write the line challenge for these paths.",
+			r.placeOf(&p), r.parts(p.sum()))
+	}
+	if paths == "" && (r.Strangers.Known || s.pages < lonelyRequests) {
+		return ""
+	}
+	const unknown = "It is not known whether people or robots request pages with browsers' User-Agents: "
+	switch {
+	case s.elsewhere.all > 0:
+		return unknown + fmt.Sprintf("of %s of browsers that read several pages, %d fetched images, styles or scripts from these hosts. "+
+			"It takes more than half of them.%s", words.Plural(s.elsewhere.all, "version", "versions"), s.elsewhere.with, paths)
+	case s.cached.all > 0:
+		return unknown + fmt.Sprintf("of %s to which a browser came from others of the site, %s are those of addresses that fetched no images, "+
+			"styles or scripts. Browsers may have these in their caches.%s", words.Plural(s.cached.all, "page", "pages"), words.Count(int64(s.cached.with)), paths)
+	}
+	return ""
 }
 
 func (a *auditor) warnOfAddresses(warn warner) {

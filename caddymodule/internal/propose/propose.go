@@ -73,6 +73,7 @@ type Pages struct {
 	Pages     int64
 	Lone      cost.Sum // those of addresses that requested nothing else
 	Addresses int64    // of Lone; 0 if not known
+	Targets   int64    // of Lone, each once; 0 if not known
 }
 
 // Crawler is a robot with its costs.

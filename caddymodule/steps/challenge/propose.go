@@ -15,7 +15,7 @@ import (
 // The conditions for a proposal.
 const (
 	leastLone   = 61 // pages of lone addresses
-	pollPages   = 3  // at most, of an address: programs that poll are alone too
+	pollPages   = 3  // at most, of an address or a target: programs that poll are alone too
 	leastElse   = 20 // pages of other paths, which show that people's addresses are not alone
 	maxProposed = 10 // patterns
 )
@@ -35,7 +35,7 @@ func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
 	}
 	sum, patterns := cost.Sum{}, []string(nil)
 	for _, one := range counts {
-		if !isLonely(one, leastLone) || one.Lone.Requests > pollPages*one.Addresses {
+		if !isLonely(one, leastLone) || one.Lone.Requests > pollPages*max(one.Addresses, one.Targets) {
 			rest.Pages, rest.Lone.Requests = rest.Pages+one.Pages, rest.Lone.Requests+one.Lone.Requests
 			continue
 		}
@@ -133,7 +133,7 @@ func countOf(s *propose.Site, all storms) (list []propose.Pages, rest propose.Pa
 		for _, part := range parts {
 			sum.Pages += part.Pages
 			sum.Lone.Add(part.Lone)
-			sum.Addresses += part.Addresses
+			sum.Addresses, sum.Targets = sum.Addresses+part.Addresses, sum.Targets+part.Targets
 		}
 		if others := wide[i].Pages - wide[i].Lone.Requests; len(parts) == 0 || 100*others <= sum.Lone.Requests {
 			parts = []propose.Pages{sum}

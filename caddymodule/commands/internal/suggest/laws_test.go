@@ -63,6 +63,14 @@ func (f *forge) storm(perMinute float64, period time.Duration, seconds float64, 
 	return f
 }
 
+// again adds 2,000 lone addresses, with the browsers of people, that each request so many pages of kinds.
+func (f *forge) again(pages int, period time.Duration, kinds ...string) *forge {
+	for i := range 2000 * pages {
+		f.took(time.Duration(f.Int64N(int64(period))), fmt.Sprintf("198.18.%d.%d", i%2000/250, i%250), f.page(kinds[i%len(kinds)]), chrome(200+i%30), 2)
+	}
+	return f
+}
+
 func challengeOf(r *audit.Report) (s audit.Suggestion, paths string) {
 	for _, one := range r.Suggestions {
 		if one.Kind == challenge {
@@ -95,6 +103,7 @@ func TestStorms(t *testing.T) {
 		{"10 a minute", people().storm(10, hours, 2, "compare", "commits"), "/*/*/commits/* /*/*/compare/*", "60/10m", false},
 		{"repositories that all have one name", newForge().named("app").read(200, 30, hours, "src", "issues").storm(100, hours, 2, "blame", "commits"), both, "60/1m", false},
 		{"six people", newForge().read(6, 2, hours, "src", "issues", "blame").storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
+		{"addresses that come again", people().again(4, hours, "blame", "commits"), both, "60/1m", false},
 		{"nobody else", newForge().storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
 	} {
 		r := suggested(t, c.log.bytes(), ownFile, nil)

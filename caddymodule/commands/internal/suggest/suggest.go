@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/caddy-robots/caddy-robots/caddymodule/commands/internal/replay"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/propose"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
@@ -134,7 +136,7 @@ func (s *suggester) hosts() []string {
 func (s *suggester) count(ctx context.Context, patterns []string) ([]propose.Pages, error) {
 	counts := words.Map(append(patterns, "/"), func(p string) propose.Pages { return propose.Pages{Pattern: p} })
 	groups := words.Map(counts, func(p propose.Pages) *robots.Group { return target.Group(p.Pattern) })
-	lone := make([]audit.Distinct, len(counts))
+	lone, targets := make([]audit.Distinct, len(counts)), make([]audit.Distinct, len(counts))
 	err := audit.Replay(ctx, s.Options, s.index, []audit.Site{s.site}, func(*audit.Judged) {}, func(p *audit.Page) {
 		for i, group := range groups {
 			if !target.Matches(group, p.Target) {
@@ -143,12 +145,13 @@ func (s *suggester) count(ctx context.Context, patterns []string) ([]propose.Pag
 			if counts[i].Pages++; p.Lone {
 				counts[i].Lone.Add(p.Sum)
 				lone[i].Add(p.Client)
+				targets[i].Add(xxhash.Sum64String(p.Target))
 			}
 			return
 		}
 	})
 	for i := range counts {
-		counts[i].Addresses = lone[i].Count()
+		counts[i].Addresses, counts[i].Targets = lone[i].Count(), targets[i].Count()
 	}
 	return counts, err
 }
