@@ -8,7 +8,8 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 )
 
-// The Content-Type of an answer has precedence over everything that the path says.
+// The Content-Type of an answer has precedence over everything that the path says, also where a program
+// that is not Caddy wrote the JSON again, with blanks.
 func TestContentType(t *testing.T) {
 	for media, want := range map[string]int64{"text/html; charset=utf-8": 300, "application/gzip": 0, "image/png": 0, "application/json": 0, "": 0} {
 		var log strings.Builder
@@ -17,7 +18,7 @@ func TestContentType(t *testing.T) {
 		for i := range 300 {
 			l.add(0, fmt.Sprintf("198.18.%d.%d", i/250, i%250), fmt.Sprintf("/x/%d.png", i), "", "")
 		}
-		text := strings.ReplaceAll(l.String(), `"status":200`, fmt.Sprintf(`"status":200,"resp_headers":{"Server":["a\"Content-Type\":[\"b"],"Content-Type":[%q]}`, media))
+		text := strings.ReplaceAll(l.String(), `"status":200`, fmt.Sprintf(`"status":200,"resp_headers":{"Server":["a\"Content-Type\":[\"b"],"Content-Type": [%q]}`, media))
 		r := mustRun(t, Options{Files: []logfile.File{memory("people", []byte(log.String())), memory("caddy", []byte(text))}})
 		if p := pathOf(r, "/x/*"); p.Lone != want {
 			t.Errorf("%q: %+v", media, r.Strangers)

@@ -274,6 +274,8 @@ func (a *auditor) summary(r *Report) (list []string) {
 	}
 	say(true, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
 		requests(unaffected))
+	pages := &a.strangers.dearest
+	say(r.isDear(pages.all), "Of the pages with browsers' User-Agents, those of %s cost most: %s.", r.placeOf(pages), r.parts(pages.all))
 	return append(list, "Requests that a CDN or a cache answered are not in this log.")
 }
 
@@ -307,23 +309,21 @@ func (r *Report) most(figure func(*Crawler) float64) (most *Crawler) {
 // dearest returns the robot that costs most, if that is a tenth of everything, and 100
 // requests; else nil.
 func (r *Report) dearest() *Crawler {
-	share := func(c *Crawler) float64 { return c.Share(r.Costs.All) }
-	if c := r.most(share); c != nil && c.Requests >= blamed && share(c) >= dear {
+	if c := r.most(func(c *Crawler) float64 { return c.Share(r.Costs.All) }); c != nil && r.isDear(c.Sum) {
 		return c
 	}
 	return nil
 }
 
+// isDear reports whether something costs so much that a report names it.
+func (r *Report) isDear(s cost.Sum) bool { return s.Requests >= blamed && s.Share(r.Costs.All) >= dear }
+
 // dearestPath returns the path that costs most, under the same conditions.
 func (r *Report) dearestPath() *cost.Row {
-	if len(r.Costs.Patterns) == 0 {
+	if len(r.Costs.Patterns) == 0 || !r.isDear(r.Costs.Patterns[0].Sum) {
 		return nil
 	}
-	row := &r.Costs.Patterns[0]
-	if row.Requests < blamed || row.Share(r.Costs.All) < dear {
-		return nil
-	}
-	return row
+	return &r.Costs.Patterns[0]
 }
 
 // Dear returns the robots that the finding of costs is about, or would be if others cost less: those that
@@ -331,8 +331,7 @@ func (r *Report) dearestPath() *cost.Row {
 func (r *Report) Dear() (list []*Crawler) {
 	row := r.dearestPath()
 	for _, c := range r.Crawlers {
-		isDear := c.Requests >= blamed && c.Share(r.Costs.All) >= dear
-		if !c.Rest && (isDear || row != nil && row.Clients[0].Name == c.Name) {
+		if !c.Rest && (r.isDear(c.Sum) || row != nil && row.Clients[0].Name == c.Name) {
 			list = append(list, c)
 		}
 	}

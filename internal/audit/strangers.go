@@ -70,6 +70,8 @@ type StrangerPath struct {
 	// Octets and Seconds are what those of lone addresses cost.
 	Octets  int64
 	Seconds float64 // 0 if the log has no durations
+
+	all cost.Sum // what Pages cost
 }
 
 const (
@@ -142,7 +144,8 @@ type strangers struct {
 	few, elsewhere readers           // of hosts with few of them, and of those where most fetch no files
 	cached         readers           // pages that followed others, and those of lone addresses, where that is most
 	asked          map[string]*Asked // by the line that asks
-	dearest        StrangerPath      // that costs most where it is not known who is lone
+	dearest        StrangerPath      // that costs most
+	isDoubtful     bool              // dearest is of a host where it is not known who is lone
 }
 
 func newStrangers() *strangers {
@@ -224,12 +227,12 @@ func clientHash(client string) uint64 {
 }
 
 // The clients in the tree of a host's pages. What a page costs there, as seconds, is 1 if a
-// lone address requested it, else 0: so the names that are told apart are those of the
-// pages that lone addresses want, and not those that everybody's pages have.
+// lone address requested it, and hardly more than 0 else: so the names that are told apart are those
+// of the pages that lone addresses want, and not those that everybody's pages have.
 const (
 	loneClient   = "lone"
 	othersClient = "others"
-	loneTime     = "time" // has the microseconds of loneClient as octets
+	hardly       = 1e-6 // what a second is there
 )
 
 // of returns the pages of a host; nil if there are busier hosts and no room. A busy one takes the
@@ -312,14 +315,13 @@ func (s *strangers) addPath(p *Page) {
 		pages.follows++
 		addIf(&pages.lone, p.Lone, 1)
 	}
-	if !p.Lone {
-		tree.Add(othersClient, p.Target, cost.Sum{Requests: p.Requests})
-		return
+	who, sum := othersClient, p.Sum
+	sum.Seconds *= hardly
+	if p.Lone {
+		who = loneClient
+		sum.Seconds += float64(p.Requests)
 	}
-	tree.Add(loneClient, p.Target, cost.Sum{Requests: p.Requests, Octets: p.Octets, Seconds: float64(p.Requests)})
-	if p.Seconds > 0 {
-		tree.Add(loneTime, p.Target, cost.Sum{Octets: int64(p.Seconds * 1e6)})
-	}
+	tree.Add(who, p.Target, sum)
 }
 
 // report adds the strangers to a report. few says that the addresses are too few.
@@ -343,13 +345,12 @@ func (s *strangers) report(r *Report, few bool) {
 		}
 		for _, row := range pages.paths.Rows(leastShare) {
 			p := pagesOf(host, &row)
-			switch {
-			case p.Lone == 0:
-			case known:
+			if known && p.Lone > 0 {
 				r.Strangers.Paths = append(r.Strangers.Paths, p)
-			case strings.Trim(p.Pattern, "/*") == "": // people open the front page, and this may be all pages
-			case p.sum().Share(r.Costs.All) > s.dearest.sum().Share(r.Costs.All):
-				s.dearest = p
+			}
+			isNamed := strings.Trim(p.Pattern, "/*") != "" // else it is the front page, or may be all pages
+			if isNamed && p.all.Share(r.Costs.All) > s.dearest.all.Share(r.Costs.All) {
+				s.dearest, s.isDoubtful = p, !few && !known
 			}
 		}
 	}
@@ -365,16 +366,14 @@ func (s *strangers) report(r *Report, few bool) {
 func pagesOf(host *Host, row *cost.Row) StrangerPath {
 	p := StrangerPath{Host: host.Name, Pattern: row.Pattern}
 	for _, c := range row.Clients {
-		switch c.Name {
-		case loneClient:
-			p.Lone, p.Octets = c.Requests, c.Octets
-		case othersClient:
-			p.Pages = c.Requests
-		case loneTime:
-			p.Seconds = float64(c.Octets) / 1e6
+		if c.Name == loneClient {
+			c.Seconds -= float64(c.Requests)
+			p.Lone, p.Octets, p.Seconds = c.Requests, c.Octets, c.Seconds/hardly
 		}
+		c.Seconds /= hardly
+		p.all.Add(c.Sum)
 	}
-	p.Pages += p.Lone
+	p.Pages = p.all.Requests
 	return p
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
 	"github.com/caddy-robots/caddy-robots/internal/managed"
 )
@@ -91,7 +92,7 @@ func TestStrangers(t *testing.T) {
 			tt.add(l, i, fmt.Sprintf("2001:db8:0:%x::2", i)) // another address of the same network is the same client
 		}
 		r := l.report(t, nil)
-		want := StrangerPath{"example.com", "/blame/*", 200, tt.lone, 5 * tt.lone, 0}
+		want := StrangerPath{"example.com", "/blame/*", 200, tt.lone, 5 * tt.lone, 0, cost.Sum{Requests: 200, Octets: 1000}}
 		if tt.lone == 0 {
 			want = StrangerPath{}
 		}
@@ -148,6 +149,20 @@ func TestStrangersAreNotKnown(t *testing.T) {
 		if r.Strangers.Known || len(r.Strangers.Paths) > 0 || !said {
 			t.Errorf("%s: %+v, %+v", tt.code, r.Strangers, r.Warnings)
 		}
+	}
+}
+
+// The pages with browsers' User-Agents that cost most are named, whoever requests them.
+func TestBrowsersThatCost(t *testing.T) {
+	l := newLonelyLog()
+	for i := range 900 {
+		client := fmt.Sprintf("2001:db8:0:%x::1", i)
+		l.add(1000+i, client, fmt.Sprintf("/search?q=%d", i), "-", chrome141)
+		l.add(1001+i, client, "/style.css", "-", chrome141)
+	}
+	r := l.report(t, nil)
+	if text := strings.Join(r.Summary, " "); !strings.Contains(text, "those of /search?q= cost most: 900 requests (38 % of all)") || r.Costs.Lone.Requests > 0 {
+		t.Error(text)
 	}
 }
 

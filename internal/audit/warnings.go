@@ -65,12 +65,12 @@ func (a *auditor) warnings(r *Report) []Warning {
 // doubt says why it is not known which addresses are lone at hosts that matter, and which of their paths
 // costs most; "" if it is known.
 func (r *Report) doubt(s *strangers) string {
-	paths := ""
-	if p := s.dearest; p.Lone >= blamed && p.sum().Share(r.Costs.All) >= dear {
+	paths, isDear := "", r.isDear(s.dearest.all)
+	if isDear {
 		paths = fmt.Sprintf(" Those of %s cost most: %s. If people do not request them that often, write the line challenge for these paths.",
-			r.placeOf(&p), r.parts(p.sum()))
+			r.placeOf(&s.dearest), r.parts(s.dearest.all))
 	}
-	if paths == "" && (r.Strangers.Known || s.pages < lonelyRequests) {
+	if !(s.isDoubtful && isDear) && (r.Strangers.Known || s.pages < lonelyRequests) {
 		return ""
 	}
 	const unknown = "It is not known whether people or robots request pages with browsers' User-Agents: "

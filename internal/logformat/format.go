@@ -216,7 +216,8 @@ func (e *Entry) UserAgent() string {
 
 // ContentType returns the Content-Type of the response; "" if the log does not have it.
 func (e *Entry) ContentType() string {
-	if _, value, found := bytes.Cut(e.Response, []byte(`"Content-Type":["`)); found {
+	if _, value, found := bytes.Cut(e.Response, []byte(`"Content-Type":`)); found {
+		value = bytes.TrimLeft(value, " [\"") // other programs than Caddy write blanks
 		return view(value[:max(0, bytes.IndexByte(value, '"'))])
 	}
 	return e.Media

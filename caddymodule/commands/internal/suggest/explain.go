@@ -22,7 +22,7 @@ func (s *suggester) explain(chosen []*candidate) {
 		said++
 		s.about.Note("%s: %s", cmp.Or(c.Name, "Clients without a User-Agent"), why)
 	}
-	nothing := "Nothing here"
+	nothing := "Nothing that robots request under their own names"
 	if len(chosen) > 0 || s.hasStrangers() {
 		nothing = "Besides, nothing that robots request under their own names"
 	}
