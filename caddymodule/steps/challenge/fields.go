@@ -17,7 +17,7 @@ func destination(r *http.Request) string { return strings.Join(r.Header["Sec-Fet
 
 // accepts reports whether the field Accept names one of some media types.
 func accepts(r *http.Request, types ...string) bool {
-	accept := strings.Join(r.Header["Accept"], ",")
+	accept := strings.ToLower(strings.Join(r.Header["Accept"], ","))
 	return slices.ContainsFunc(types, func(media string) bool { return strings.Contains(accept, media) })
 }
 
@@ -50,7 +50,7 @@ func takesHTML(r *http.Request) bool {
 	case "image", "script", "style", "font", "audio", "video", "track":
 		return false
 	}
-	return len(r.Header["Accept"]) == 0 || accepts(r, "text/html", "text/*", "*/*", "application/xhtml+xml")
+	return r.Header.Get("Accept") == "" || accepts(r, "text/html", "text/*", "*/*", "application/xhtml+xml")
 }
 
 // fetchFields returns how many of the fields a request has that a browser always sends together.

@@ -241,6 +241,13 @@ func TestBoundsOfAPass(t *testing.T) {
 	s.storm(40*time.Second, 20)
 	cookie := s.pass("192.0.2.1")
 	one := func(int) string { return "192.0.2.1" }
+	for s.serve("GET", "/blame/b", "192.0.2.1", "Cookie", cookie).Code == http.StatusOK {
+	}
+	s.now = s.now.Add(time.Second / 2)
+	if w := s.serve("GET", "/blame/b", "192.0.2.1", "Cookie", cookie); w.Header().Get("Retry-After") != "1" {
+		t.Errorf("retry after %q s", w.Header().Get("Retry-After"))
+	}
+	s.storm(4*time.Minute, 1)
 	if n := s.through(1000, one, cookie, backend{media: "image/png"}); n != 1000 {
 		t.Errorf("%d images", n)
 	}

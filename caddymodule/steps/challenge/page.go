@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/headers"
 )
 
 //go:embed page.html
@@ -168,7 +169,7 @@ func (c *Check) Answer(x *step.Exchange, w http.ResponseWriter) error {
 			media, body = "text/html; charset=utf-8", a.newPage(header)
 		}
 		if a.wait > 0 {
-			header.Set("Retry-After", strconv.Itoa(int(a.wait.Seconds())))
+			header.Set("Retry-After", headers.RetryAfter(a.wait))
 		}
 	case Sheet:
 		status, media = http.StatusOK, "text/css; charset=utf-8"

@@ -6,6 +6,18 @@ import (
 	"testing"
 )
 
+// Who can show a page gets it, whatever its Accept is: a button, and not a sentence.
+func TestTakesHTML(t *testing.T) {
+	for accept, want := range map[string]bool{
+		"": true, "*/*": true, "Text/HTML": true, "text/html;level=1": true, "text/*;q=0.5": true, "application/xhtml+xml": true,
+		"application/json": false, "image/webp": false, "text/plain": false,
+	} {
+		if got := takesHTML(&http.Request{Header: http.Header{"Accept": {accept}}}); got != want {
+			t.Errorf("%q: %v", accept, got)
+		}
+	}
+}
+
 func TestWordsFor(t *testing.T) {
 	for accept, want := range map[string]string{
 		"":                                "en",
