@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"net/http"
@@ -202,6 +203,36 @@ func TestPartsOfFilesAreNoPages(t *testing.T) {
 		}
 		if n != tt.want {
 			t.Errorf("%s: %d, want %d", name, n, tt.want)
+		}
+	}
+}
+
+// A link of another site with a token that it made itself shows nobody the page but strangers on the
+// paths of the check: no crawler's index has it.
+func TestLinksWithForgedTokens(t *testing.T) {
+	t.Parallel()
+	const googlebot = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"
+	forged := func(s *site) string {
+		return "?" + parameter + ring{rand.Text()}.text(newToken(s.now).as(openToken), new(bearer))
+	}
+	for name, tt := range map[string]struct {
+		path, method, agent, robotsTxt string
+		want                           int
+	}{
+		"a stranger":                     {path: "/blame/a", agent: chrome, want: http.StatusTooManyRequests},
+		"another page":                   {path: "/other", agent: chrome, want: http.StatusSeeOther},
+		"a crawler that no rule binds":   {path: "/blame/a", agent: googlebot, want: http.StatusSeeOther},
+		"a crawler that a rule binds":    {path: "/blame/a", agent: googlebot, robotsTxt: "User-agent: *\nDisallow: /x\n", want: http.StatusSeeOther},
+		"a health check":                 {path: "/blame/a", agent: "kube-probe/1.29", want: http.StatusSeeOther},
+		"DELETE of who is never asked":   {path: "/blame/a", method: "DELETE", agent: "kube-probe/1.29", want: http.StatusOK},
+		"POST of a stranger":             {path: "/blame/a", method: "POST", agent: chrome, want: http.StatusSeeOther},
+		"DELETE of a stranger elsewhere": {path: "/other", method: "DELETE", agent: chrome, want: http.StatusOK},
+	} {
+		s := newSite(t, nil)
+		s.publish(tt.robotsTxt)
+		s.storm(40*time.Second, 20)
+		if w := s.serve(cmp.Or(tt.method, "GET"), tt.path+forged(s), "192.0.2.1", "User-Agent", tt.agent); w.Code != tt.want {
+			t.Errorf("%s: %d, want %d", name, w.Code, tt.want)
 		}
 	}
 }
