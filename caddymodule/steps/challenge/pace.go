@@ -121,7 +121,7 @@ func (a *Arrival) paceStranger() Verdict {
 	if !isOn && !isSigned || isPreflight(a.HTTP) && !s.knowsNoCORS.Load() {
 		return Go
 	}
-	isKnown := !isSigned && !c.always && client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
+	isKnown := !isSigned && client.known.isRecent(s.since.Load()) && !(q.Reads() && opensPage(a.HTTP))
 	if own == nil && (isKnown || isPreflight(a.HTTP) && client.used.Load()) {
 		own = client
 	}
