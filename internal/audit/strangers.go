@@ -115,7 +115,7 @@ type Page struct {
 
 	At int64 // in nanoseconds since 1970
 
-	follows bool // it comes from another page of the host: few robots say so
+	follows bool // it comes from another page of the host, and the address has read several: few robots do that
 	host    *Host
 	line    string // that asks; "" if none does
 }
@@ -190,7 +190,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	page := Page{
 		Sum: v.Sum, Target: strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)]), Client: key,
 		Lone:    !who.others && !v.Entry.Cookie && (v.Entry.Dest != "" || !v.FromElsewhere()),
-		follows: len(v.Entry.Referer) > 1, host: v.host, At: at,
+		follows: reads && len(v.Entry.Referer) > 1, host: v.host, At: at,
 	}
 	for i := range v.Rulings {
 		if d := &v.Rulings[i]; d.Action == judge.Ask {
