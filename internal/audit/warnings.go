@@ -42,7 +42,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	known, n := len(r.Sources) > 0, r.Requests-r.WouldHave.Judged
 	warn(!known && a.decided == nil, "no_robots",
 		"No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
-	warn(known && n > 0 && a.decided == nil, "partly_judged", "Requests that are not judged: %d. No robots.txt is known for their host or their time.", n)
+	warn(known && n > 0 && a.decided == nil, "partly_judged", "Requests that are not judged: %s. No robots.txt is known for their host or their time.", words.Count(n))
 	warn(!r.Strangers.Known && a.strangers.coarse >= lonelyRequests, "no_strangers",
 		"Pages of addresses that request nothing else are not counted: the times of requests are not exact to a second.")
 	warn(r.doubt(a.strangers) != "", "no_strangers", "%s", r.doubt(a.strangers))
@@ -118,7 +118,7 @@ func (a *auditor) warnOfTimes(warn warner) {
 		coarse = max(coarse, a.inputs.each[i].coarse)
 	}
 	warn(zoneless > 0 && a.options.Zone == nil, "no_zone",
-		"Requests whose time has no time zone: %d. The time was read as UTC. If it is not UTC, pass the zone with --zone.", zoneless)
+		"Requests whose time has no time zone: %s. The time was read as UTC. If it is not UTC, pass the zone with --zone.", words.Count(zoneless))
 	warn(coarse >= int64(time.Second) && a.decided == nil, "coarse_times", "Times are exact to %s. A Crawl-delay below %s is not judged.",
 		words.Seconds(float64(coarse)/1e9), words.Seconds(max(minDelay, 2*time.Duration(coarse)).Seconds()))
 }

@@ -25,8 +25,7 @@ var proposedOver = []string{defaultOver, "20/1m", "60/10m"}
 
 // Propose implements propose.Proposer: for the paths that lone addresses stormed.
 func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
-	switch {
-	case !slices.ContainsFunc(s.Lone, func(p propose.Pages) bool { return isLonely(p, 100) }) || len(s.Hosts) > 0:
+	if !slices.ContainsFunc(s.Lone, func(p propose.Pages) bool { return isLonely(p, 100) }) {
 		return nil, nil
 	}
 	counts, rest, err := countOf(s, mayBeStormed(s.Lone))
@@ -49,6 +48,11 @@ func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
 		return nil, nil
 	case 2*rest.Lone.Requests > rest.Pages:
 		s.Note("Most pages of other paths are those of addresses that request nothing else too: no challenge is suggested.")
+		return nil, nil
+	}
+	if len(s.Hosts) > 0 {
+		s.Note("A challenge is for all hosts of a block, so none is suggested. In a block of its own, the host needs one for these paths, because "+
+			"addresses that request nothing else have most of their pages: %s.", strings.Join(patterns, " "))
 		return nil, nil
 	}
 	if len(c.Paths) > 0 {

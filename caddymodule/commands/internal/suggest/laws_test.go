@@ -155,6 +155,8 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 		{"a storm of the front page", newStorm().people(120, "/style.css", "/", "/about").strangers(3000, "/", "").bytes(), nil, []string{"they are the front page or all pages"}, "Nothing that"},
 		{"a storm where there is a challenge", storm.bytes(), func(in *Input) { in.Steps = append(in.Steps, &challengestep.Challenge{Paths: []string{"/x/*"}}) },
 			[]string{"has a challenge already", "most of their pages: /*/*/blame/*."}, ""},
+		{"a storm of one of the block's hosts", storm.bytes(), func(in *Input) { in.Hosts = []string{"example.com"} },
+			[]string{"In a block of its own, the host needs one for these paths", "most of their pages: /*/*/blame/*."}, ""},
 		{"a trickle", newForge().read(200, 30, 50*time.Hour, "src", "blame").storm(0.1, 50*time.Hour, 2, "commits").bytes(), nil, []string{"fewer than 60 pages there in each ten minutes"}, ""},
 	} {
 		r := suggested(t, c.log, ownFile, c.change)
