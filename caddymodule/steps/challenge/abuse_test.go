@@ -236,3 +236,38 @@ func TestLinksWithForgedTokens(t *testing.T) {
 		}
 	}
 }
+
+// The button of the page is pressed on the page: no link, image or form of another site gives a pass.
+func TestButtonOfAnotherSite(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	target := "/blame/a" + find(buttonForm, s.serve("GET", "/blame/a", "192.0.2.1").Body.String())
+	for _, tt := range []struct {
+		method, site string
+		want         bool
+	}{
+		{"POST", "same-origin", true}, {"POST", "", true}, {"POST", "cross-site", false}, {"POST", "same-site", false}, {"POST", "none", false},
+		{"GET", "same-origin", false}, {"GET", "", false}, {"HEAD", "", false}, {"PUT", "same-origin", false},
+	} {
+		w := s.serve(tt.method, target, "192.0.2.1", "Sec-Fetch-Site", tt.site)
+		if got := len(w.Result().Cookies()) > 0; got != tt.want {
+			t.Errorf("%s from %q: %d, cookie: %v", tt.method, tt.site, w.Code, got)
+		}
+	}
+}
+
+// While no storm is, a crawler that no rule binds comes as fast as it wants.
+func TestFastCrawlersInCalm(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.publish("")
+	for i := range 1000 {
+		if i%10 == 0 {
+			s.now = s.now.Add(time.Second)
+		}
+		if _, v, _ := s.ask("GET", "/blame/a", "192.0.2.1", "User-Agent", "bingbot/2.0"); v != Go {
+			t.Fatalf("request %d: %v", i, v)
+		}
+	}
+}
