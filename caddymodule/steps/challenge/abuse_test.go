@@ -5,9 +5,12 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/judge"
 )
 
 // The style sheet's cookie is only for the browser that says that a page of the same origin
@@ -217,8 +220,10 @@ func TestLinksWithForgedTokens(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		path, method, agent, robotsTxt string
+		calm                           bool
 		want                           int
 	}{
+		"a stranger in calm":             {path: "/blame/a", agent: chrome, calm: true, want: http.StatusSeeOther},
 		"a stranger":                     {path: "/blame/a", agent: chrome, want: http.StatusTooManyRequests},
 		"another page":                   {path: "/other", agent: chrome, want: http.StatusSeeOther},
 		"a crawler that no rule binds":   {path: "/blame/a", agent: googlebot, want: http.StatusSeeOther},
@@ -230,7 +235,9 @@ func TestLinksWithForgedTokens(t *testing.T) {
 	} {
 		s := newSite(t, nil)
 		s.publish(tt.robotsTxt)
-		s.storm(40*time.Second, 20)
+		if !tt.calm {
+			s.storm(40*time.Second, 20)
+		}
 		if w := s.serve(cmp.Or(tt.method, "GET"), tt.path+forged(s), "192.0.2.1", "User-Agent", tt.agent); w.Code != tt.want {
 			t.Errorf("%s: %d, want %d", name, w.Code, tt.want)
 		}
@@ -253,6 +260,29 @@ func TestButtonOfAnotherSite(t *testing.T) {
 		w := s.serve(tt.method, target, "192.0.2.1", "Sec-Fetch-Site", tt.site)
 		if got := len(w.Result().Cookies()) > 0; got != tt.want {
 			t.Errorf("%s from %q: %d, cookie: %v", tt.method, tt.site, w.Code, got)
+		}
+	}
+}
+
+// A pass is given for the style sheet's token, to a style sheet, and for the button's, to a press, each
+// in its time: for no other.
+func TestWhatGivesAPass(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.storm(40*time.Second, 20)
+	b := bearer{origin: judge.NewOrigin(s.scheme, s.host, 443), addr: netip.MustParseAddr("192.0.2.1"), userAgent: chrome, target: "/blame/a"}
+	for kind := styleToken; kind <= trapToken; kind++ {
+		for _, age := range []time.Duration{-time.Minute, 0, tokenLife, tokenLife + 2*time.Second, buttonLife, buttonLife + 2*time.Second} {
+			token := newToken(s.now.Add(-age)).as(kind)
+			target := "/blame/a?" + parameter + s.memory.keys().text(token, &b)
+			isStyle := len(s.serve("GET", target, "192.0.2.1", forStyle...).Result().Cookies()) > 0
+			isPress := len(s.serve("POST", target, "192.0.2.1", opened...).Result().Cookies()) > 0
+			if want := kind == styleToken && age >= 0 && age <= tokenLife; isStyle != want {
+				t.Errorf("kind %d, %s old: the style sheet gives a pass: %v", kind, age, isStyle)
+			}
+			if want := kind == buttonToken && age >= 0 && age <= buttonLife; isPress != want {
+				t.Errorf("kind %d, %s old: the button gives a pass: %v", kind, age, isPress)
+			}
 		}
 	}
 }
