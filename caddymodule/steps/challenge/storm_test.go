@@ -200,6 +200,34 @@ func TestWhatAnAddressCounts(t *testing.T) {
 	}
 }
 
+// Four addresses begin a storm and two keep it, also after the clock was set back.
+func TestFewAddressesKeepAStorm(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	come := func(addresses int) {
+		for i := range 20 * addresses {
+			s.ask("GET", "/blame/a", address(i%addresses))
+		}
+	}
+	come(4)
+	s.now = s.now.Add(lonelyFor * time.Second)
+	if !s.isOn() {
+		t.Error("80 pages of four addresses begin none")
+	}
+	for n := range 60 {
+		s.now = s.now.Add(time.Minute)
+		if n == 30 {
+			s.now = s.now.Add(-2 * time.Hour)
+			come(4)
+		}
+		come(2)
+		s.now = s.now.Add(lonelyFor * time.Second)
+		if !s.isOn() {
+			t.Fatalf("off after %d minutes", n)
+		}
+	}
+}
+
 // Very many addresses that were never seen before count at once: a burst of seconds gets
 // little. A crowd that fetches what pages embed does not.
 func TestBurstOfNewAddresses(t *testing.T) {
