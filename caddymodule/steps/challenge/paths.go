@@ -41,7 +41,7 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 		}
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		return v.embedded != 0 && now-v.embedded < day
+		return now-v.embedded < day
 	}
 	var targets []string
 	for i := range latest {

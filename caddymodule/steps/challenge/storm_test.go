@@ -226,6 +226,11 @@ func TestFewAddressesKeepAStorm(t *testing.T) {
 			t.Fatalf("off after %d minutes", n)
 		}
 	}
+	for storm := range s.check.Storms {
+		if n := storm.addresses.Load(); n > 4+1 { // and that of isOn
+			t.Errorf("%d addresses", n)
+		}
+	}
 }
 
 // Very many addresses that were never seen before count at once: a burst of seconds gets

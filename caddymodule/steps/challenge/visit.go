@@ -11,7 +11,7 @@ type visit struct {
 	embedded uint32 // when it fetched an embedded file last; 0: never
 	since    uint32 // when a minute began, with a page
 	count    int32  // of pages in that minute
-	inStorm  uint32 // when the storm began in which it was counted as an address
+	inStorm  uint32 // when the check went on or off before the page that counted as an address
 }
 
 // lone returns how many pages of lone addresses a visit counts as.
@@ -56,13 +56,13 @@ func (s *Storm) count(v *memo, now uint32, sure bool) (p counted) {
 		return p
 	}
 	v.count++
-	if since := s.since.Load(); s.on.Load() && v.inStorm != since {
+	if since := s.since.Load(); v.inStorm != since {
 		v.inStorm = since
 		s.addresses.Add(1)
 	}
 	if isPast(v.at, now, lonelyFor) {
 		v.at, v.pages, v.sure = now, 0, 0
-		v.isLone = v.embedded == 0 || now-v.embedded >= day
+		v.isLone = now-v.embedded >= day
 	}
 	switch {
 	case sure:
