@@ -180,6 +180,7 @@ func TestWhatAnAddressCounts(t *testing.T) {
 		{"three addresses at full speed", 30, func(_, i int) string { return address(i % 3) }, false, false},
 		{"four addresses at full speed", 40, func(_, i int) string { return address(i % 4) }, false, true},
 		{"four that fetch style sheets", 40, func(_, i int) string { return address(i % 4) }, true, true},
+		{"four that fetch style sheets, at thirty a minute", 2, func(second, i int) string { return address((2*second + i) % 4) }, true, true},
 		{"fifty /64s of one /48 at 60 a minute", 50, v6, false, false},
 		{"four /48s", 4, func(_, i int) string { return fmt.Sprintf("2001:db8:%x::1", i) }, false, true},
 		{"an office of forty people at one address", 1, func(int, int) string { return address(1) }, true, false},
