@@ -148,7 +148,7 @@ func (o *statusOptions) print(w io.Writer, s *statusapi.Status) error {
 			return enforced
 		},
 		"counts":   counts,
-		"people":   func(w statusapi.Windows[uint64]) uint64 { return *w.In(o.span) },
+		"in":       func(w statusapi.Windows[uint64]) uint64 { return *w.In(o.span) },
 		"requests": func(n uint64) string { return fmt.Sprintf("%d %s", n, english.PluralWord(int(n), "request", "")) },
 		"minute":   func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") },
 		"reasons":  func(action string, total uint64) string { return reasonsOf(s.Reasons, o.span, action, total) },

@@ -39,7 +39,7 @@ func enforcing() *statusapi.Status {
 	c := statusapi.Counts{Requests: 13, Verified: 3, Unverified: 1, Impostors: 2, VerifiedRefused: 1, Decided: statusapi.Decided[uint64]{Passed: 9, Denied: 3, Throttled: 1}}
 	return &statusapi.Status{
 		Summary: &statusapi.Summary{
-			Since: at(8, 0), Crawlers: windowsOf(c), People: statusapi.Windows[uint64]{Day: 40}, Strangers: statusapi.Windows[uint64]{Day: 300},
+			Since: at(8, 0), Crawlers: windowsOf(c), Programs: statusapi.Windows[uint64]{Day: 7}, People: statusapi.Windows[uint64]{Day: 40}, Strangers: statusapi.Windows[uint64]{Day: 300},
 			Search:  windowsOf(statusapi.Counts{Requests: 10, Verified: 3, VerifiedRefused: 1}),
 			Reasons: reasonCounts("disallowed deny", 2, "hidden deny", 1, "crawl_delay throttle", 1, "allowed pass", 9),
 		},

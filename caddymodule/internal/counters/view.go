@@ -202,6 +202,9 @@ func (v *View) addToSums(r *row, n statusapi.Windows[uint64]) {
 		if v.Summary.Crawlers.Add(&n, r.addTo); r.isSearch() {
 			v.Search.Add(&n, r.addTo)
 		}
+		if r.Class == crawler.Library || r.Class == crawler.Program {
+			v.Programs.Add(&n, add)
+		}
 		o := outcome{Reason: r.Reason, Monitor: r.Monitor && r.action() != judge.Pass} // which passes in both modes
 		if v.reasons[o] == nil {
 			v.reasons[o] = &statusapi.ReasonCounts{Reason: o.Reason.String(), Action: verdict.ActionName(o.action(), o.Monitor)}

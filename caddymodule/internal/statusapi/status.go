@@ -49,6 +49,7 @@ type Summary struct {
 	Since    time.Time       `json:"since"`    // when counting began
 	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
 	Search   Windows[Counts] `json:"search"`   // of Crawlers, those of search engines
+	Programs Windows[uint64] `json:"programs"` // of Crawlers, those of HTTP libraries and programs
 	People   Windows[uint64] `json:"people"`   // requests to which robots.txt does not apply
 	// requests of browsers without a pass that were refused or checked, or would have been: neither of Crawlers nor of People
 	Strangers Windows[uint64] `json:"strangers"`

@@ -68,11 +68,11 @@ const figures = {
 			: 'not known: ' + (verify ? 'no request was verified in the last ' + state.span : 'verify is off') + '; ' + plural(s.claims_refused || 0, 'claim', 'claims') + ' refused',
 
 	show: (live) => {
-		const hour = live.hour, d = chart.all(hour), windows = live.crawlers, w = windows[state.span], people = live.people[state.span], strangers = live.strangers[state.span];
+		const hour = live.hour, d = chart.all(hour), windows = live.crawlers, w = windows[state.span], programs = live.programs[state.span], people = live.people[state.span], strangers = live.strangers[state.span];
 		const all = d.passed.map((n, i) => n + d.would[i] + d.denied[i] + d.throttled[i]), search = live.search[state.span];
 		const sub = (n, what) => count(n) + ' in the last ' + state.span + (what || '');
 		const tiles = [
-			['Crawlers', 'm-pass', figures.rate(all, hour), sub(w.requests, w.impostors ? ', ' + plural(w.impostors, 'impostor', 'impostors') : '')],
+			['Crawlers', 'm-pass', figures.rate(all, hour), sub(w.requests, (programs ? ', ' + count(programs) + ' of libraries and programs' : '') + (w.impostors ? ', ' + plural(w.impostors, 'impostor', 'impostors') : ''))],
 			['Denied', 'm-deny', figures.rate(d.denied, hour), sub(w.denied)],
 			['Throttled', 'm-throttle', figures.rate(d.throttled, hour), sub(w.throttled)],
 			...(w.would_deny + w.would_throttle ? [['Would be refused', 'm-would', figures.rate(d.would, hour), sub(w.would_deny + w.would_throttle)]] : []),
