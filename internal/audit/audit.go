@@ -21,6 +21,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
@@ -214,14 +216,15 @@ func (a *auditor) countRobot(v *Judged) {
 
 // countPerson counts a request of a person.
 func (a *auditor) countPerson(v *Judged) {
-	agent := a.userAgents.of(v.Entry.UserAgent())
+	hash := xxhash.Sum64String(v.Entry.UserAgent())
+	agent := a.userAgents.of(v.Entry.UserAgent(), hash)
 	if !agent.isBrowser {
 		return
 	}
 	kind := v.Kind()
 	reads := a.strangers.count(v, kind)
 	if agent.isExact {
-		a.strangers.countAgent(v, kind, reads)
+		a.strangers.countAgent(v.host, hash, kind, reads)
 	}
 }
 

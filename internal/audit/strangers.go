@@ -257,14 +257,14 @@ func (s *strangers) of(host *Host) *hostPages {
 	return s.hosts[host]
 }
 
-// countAgent counts a request with exactly a browser's User-Agent. reads says that it is for a page,
+// countAgent counts a request with exactly a browser's User-Agent, by its hash. reads says that it is for a page,
 // and that the address had requested other pages before: most that storm a site have not.
-func (s *strangers) countAgent(v *Judged, kind media.Kind, reads bool) {
-	pages := s.of(v.host)
+func (s *strangers) countAgent(host *Host, hash uint64, kind media.Kind, reads bool) {
+	pages := s.of(host)
 	if pages == nil {
 		return
 	}
-	agent := &pages.agents[xxhash.Sum64String(v.Entry.UserAgent())%agentCells]
+	agent := &pages.agents[hash%agentCells]
 	agent.files = agent.files || kind == media.Embedded
 	if reads && agent.read < embeddingPages {
 		agent.read++

@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"github.com/caddy-robots/caddy-robots/internal/audit/mask"
-	"github.com/caddy-robots/caddy-robots/internal/browser"
-)
+import "github.com/caddy-robots/caddy-robots/internal/browser"
 
 // userAgent is what is known of a User-Agent of people.
 type userAgent struct {
@@ -11,15 +8,15 @@ type userAgent struct {
 	isExact   bool // it always sends Sec-Fetch-* fields over HTTPS
 }
 
-// userAgents remembers them: most come often.
-type userAgents map[string]userAgent
+// userAgents remembers them by their hashes: most come often.
+type userAgents map[uint64]userAgent
 
 // maxUserAgents is the largest number that is remembered.
 const maxUserAgents = 1 << 15
 
-// of returns what is known of a User-Agent.
-func (p userAgents) of(ua string) userAgent {
-	a, known := p[ua]
+// of returns what is known of a User-Agent with a hash.
+func (p userAgents) of(ua string, hash uint64) userAgent {
+	a, known := p[hash]
 	if known {
 		return a
 	}
@@ -27,6 +24,6 @@ func (p userAgents) of(ua string) userAgent {
 		clear(p)
 	}
 	a = userAgent{isBrowser: browser.IsBrowser(ua), isExact: browser.SendsFetchFields(ua)}
-	p[mask.Shortened(ua)] = a
+	p[hash] = a
 	return a
 }
