@@ -264,8 +264,12 @@ func (a *auditor) summary(r *Report) (list []string) {
 	say(r.Robots == 0, "%sNo client identified itself as a robot.", when)
 	say(r.Robots > 0 && w.Judged == 0, "%s%s of %s requests are from clients that identify themselves as robots. "+
 		"No robots.txt is known for them, so the report cannot say which of them it would have refused.", when, n(r.Robots), n(r.Requests))
-	say(r.Robots > 0 && w.Judged > 0, "%s%s of %s requests from clients that identify themselves as robots would have been refused (%s).",
-		when, n(w.Refused), n(r.Robots), search)
+	known := ""
+	if w.Judged < r.Requests {
+		known = ", as far as a robots.txt is known for them"
+	}
+	say(r.Robots > 0 && w.Judged > 0, "%s%s of %s requests from clients that identify themselves as robots would have been refused (%s)%s.",
+		when, n(w.Refused), n(r.Robots), search, known)
 	say(w.Browsers > 0, "%s with User-Agents of browsers or apps would have been refused, because a group of robots.txt names a word in them.",
 		requests(w.Browsers))
 	unaffected := r.People
