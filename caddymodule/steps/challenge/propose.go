@@ -83,8 +83,8 @@ func isLonely(p propose.Pages, least int64) bool {
 	return p.Lone.Requests >= least && 2*p.Lone.Requests > p.Pages
 }
 
-// storms are patterns of pages that lone addresses requested, with those of names one folder deeper:
-// /*/*/blame/* of /*/app/*.
+// storms are patterns of pages that lone addresses requested, with those of the other names in their
+// paths: /*/*/blame/* of /*/app/*.
 type storms map[string][]string
 
 // mayBeStormed returns the patterns of the pages that lone addresses requested. A name that they
@@ -97,19 +97,19 @@ func mayBeStormed(all []propose.Pages) storms {
 		}
 	}
 	for _, p := range all {
-		best, deeper := "", ""
+		best, part := "", ""
 		for _, pattern := range patternsOf(p.Pattern) {
 			if 9*lone[pattern] > 10*lone[best] { // else the one before is as good, and says more
-				best = pattern
+				best, pattern = pattern, best
 			}
-			deeper = pattern
+			part = cmp.Or(pattern, part)
 		}
 		if isWhole(best) || !isLonely(p, 1) {
 			continue
 		}
 		parts := found[best]
-		if strings.HasPrefix(best, "/*/") && deeper != best && !slices.Contains(parts, deeper) {
-			parts = append(parts, deeper)
+		if strings.HasPrefix(best, "/*/") && part != "" && !slices.Contains(parts, part) {
+			parts = append(parts, part)
 		}
 		found[best] = parts
 	}
@@ -117,8 +117,8 @@ func mayBeStormed(all []propose.Pages) storms {
 }
 
 // countOf counts pages of storms, those that lone addresses requested most first, and the others.
-// Where others read pages that have a name, but not one of the deeper ones, these say what is
-// stormed, and the name says whose it is.
+// Where others read pages that have a name, but none of the other names, these say what is
+// stormed, and the name says whose it is, or what is in it.
 func countOf(s *propose.Site, all storms) (list []propose.Pages, rest propose.Pages, err error) {
 	var asked []string
 	names := slices.Sorted(maps.Keys(all))
@@ -161,8 +161,13 @@ func countOf(s *propose.Site, all storms) (list []propose.Pages, rest propose.Pa
 func patternsOf(row string) (list []string) {
 	list = append(list, patternOf(row, false))
 	names := strings.Split(list[0], "/")
-	for i := 2; i <= 3 && i < len(names)-1; i++ {
-		if names[i] != "*" {
+	most := 3
+	for i := 2; i <= most && i < len(names)-1; i++ {
+		switch names[i] {
+		case "*":
+		case "-": // stands before names in GitLab
+			most++
+		default:
 			list = append(list, strings.Repeat("/*", i-1)+"/"+names[i]+"/*")
 		}
 	}

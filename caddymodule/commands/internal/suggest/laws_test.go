@@ -17,10 +17,18 @@ type forge struct {
 	*stormLog
 	*rand.Rand
 	owners, repositories []string
+	format               string // of owner, repository, kind and number of a file
 }
 
 func newForge() *forge {
-	return &forge{newStorm(), rand.New(rand.NewPCG(7, 8)), strings.Fields("ann bob cem dan eve fay gus hal"), strings.Fields("app docs infra lib web")}
+	return &forge{newStorm(), rand.New(rand.NewPCG(7, 8)), strings.Fields("ann bob cem dan eve fay gus hal"), strings.Fields("app docs infra lib web"),
+		"/%s/%s/%s/branch/main/src/file%d.go"}
+}
+
+// written gives all paths another format.
+func (f *forge) written(format string) *forge {
+	f.format = format
+	return f
 }
 
 // named gives all repositories one name.
@@ -31,7 +39,7 @@ func (f *forge) named(name string) *forge {
 
 // page returns the path of a page of a kind, such as blame, in some repository.
 func (f *forge) page(kind string) string {
-	return fmt.Sprintf("/%s/%s/%s/branch/main/src/file%d.go", f.owners[f.IntN(len(f.owners))], f.repositories[f.IntN(len(f.repositories))], kind, f.IntN(4000))
+	return fmt.Sprintf(f.format, f.owners[f.IntN(len(f.owners))], f.repositories[f.IntN(len(f.repositories))], kind, f.IntN(4000))
 }
 
 // took adds a request with its duration.
@@ -102,6 +110,8 @@ func TestStorms(t *testing.T) {
 		{"30 a minute", people().storm(30, hours, 2, "blame", "commits"), both, "20/1m", false},
 		{"10 a minute", people().storm(10, hours, 2, "compare", "commits"), "/*/*/commits/* /*/*/compare/*", "60/10m", false},
 		{"repositories that all have one name", newForge().named("app").read(200, 30, hours, "src", "issues").storm(100, hours, 2, "blame", "commits"), both, "60/1m", false},
+		{"names after a hyphen", newForge().read(200, 30, hours, "-/src", "-/issues").storm(100, hours, 2, "-/blame", "-/commits"), "/*/*/*/blame/* /*/*/*/commits/*", "60/1m", false},
+		{"names before what all have", newForge().written("/%[2]s/%[3]s/src/file%[4]d.go").read(200, 30, hours, "tree").storm(100, hours, 2, "blame", "diff"), "/*/blame/* /*/diff/*", "60/1m", false},
 		{"six people", newForge().read(6, 2, hours, "src", "issues", "blame").storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
 		{"addresses that come again", people().again(4, hours, "blame", "commits"), both, "60/1m", false},
 		{"nobody else", newForge().storm(200, hours, 2, "blame", "commits"), both, "60/1m", true},
