@@ -103,9 +103,14 @@ func (r *Report) costs() (list []string) {
 	return list
 }
 
-// proposedRate is the rate of each crawler, in requests a minute, that the proposed
+// ProposedRate is the rate of each crawler, in requests a minute, that the proposed
 // limit allows.
-const proposedRate = 30
+const ProposedRate = 30
+
+// IsFlooded reports whether a limit is proposed for the worst half hour.
+func (r *Report) IsFlooded() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == "worst_half_hour" && f.Paste != "" })
+}
 
 // worstHalfHour says which crawler sent most requests in half an hour.
 func (r *Report) worstHalfHour() Finding {
@@ -121,7 +126,7 @@ func (r *Report) worstHalfHour() Finding {
 	case who == nil:
 		f.Text = "No flood under a robot's name: none came but health checks and monitors."
 		return f
-	case who.WorstHalfHour <= 30*proposedRate:
+	case who.WorstHalfHour <= 30*ProposedRate:
 		f.Text = fmt.Sprintf("No flood under a robot's name: none sent more than %s in half an hour.", requests(who.WorstHalfHour))
 		return f
 	}
@@ -138,8 +143,8 @@ func (r *Report) worstHalfHour() Finding {
 		f.Change = "Find out who it is before you limit it: clients of an API and people's tools send this User-Agent too."
 	default:
 		f.Change = fmt.Sprintf("Limit each crawler to %d requests a minute. Search engines, people and probes are not held. "+
-			"In the robots block of the Caddyfile:", proposedRate)
-		f.Paste = fmt.Sprintf("limit {\n\teach %d/1m\n}", proposedRate)
+			"In the robots block of the Caddyfile:", ProposedRate)
+		f.Paste = fmt.Sprintf("limit {\n\teach %d/1m\n}", ProposedRate)
 	}
 	return f
 }

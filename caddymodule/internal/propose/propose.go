@@ -49,6 +49,8 @@ type Site struct {
 	File     *robots.File  // nil without one
 	Crawlers []Crawler
 	Paths    []cost.Row // which robots requested, the most expensive first
+	// Flooded is how many requests a minute of each robot would have held the worst flood; 0 without one.
+	Flooded int
 	// Lone are pages that lone addresses with browsers' User-Agents requested: see Pages. There are
 	// none where that is not known.
 	Lone []Pages

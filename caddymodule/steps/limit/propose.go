@@ -29,6 +29,15 @@ func (l *Limits) Propose(s *propose.Site) (list []propose.Proposal, err error) {
 	if len(l.Limits) >= limits.Max {
 		return nil, nil
 	}
+	if s.Flooded > 0 && len(s.Hosts) == 0 {
+		sum, held := costsOf(s, func(string) bool { return true })
+		one := limits.Limit{Each: fmt.Sprintf("%d/1m", s.Flooded)}
+		list = append(list, propose.Proposal{
+			Step: &Limits{Limits: append(slices.Clone(l.Limits), one)}, Text: snippet.Limit(nil, "each "+one.Each),
+			Why:    "bounds the pace of each robot. It holds no person and no search engine, but feed readers and link previews",
+			AtMost: limits.Max - len(l.Limits), Estimate: sum, Held: held,
+		})
+	}
 	for _, patterns := range expensive(s.Paths) {
 		group := target.Group(patterns...)
 		if slices.ContainsFunc(l.Limits, func(one limits.Limit) bool { return isIn(one, patterns) }) {

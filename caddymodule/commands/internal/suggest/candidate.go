@@ -70,6 +70,11 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 	}
 	s.isShort = len(short) > 0
 	if s.isShort {
+		for i, name := range short {
+			if slices.ContainsFunc(list, func(c *candidate) bool { return c.Kind == name }) {
+				short[i] = "another " + name
+			}
+		}
 		s.about.Note("%s of a log are not enough to suggest %s, because the pace of robots varies with the day: %d days are.",
 			words.Seconds(s.about.Period.Seconds()), strings.Join(short, " or "), days)
 	}

@@ -154,6 +154,8 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 		{"a program", write(days, append(visitors("/x"), program)...), nil, []string{"curl: programs of people and of your own"}, nothing},
 		{"two programs", write(days, append(visitors("/x"), program, python)...), nil, []string{"curl: programs of people", "python-requests: programs of people"}, nothing},
 		{"a program in a short log", write(1, append(visitors("/x"), program, culprit(gptbot, 900, 1, "/y#"))...), nil, []string{"3 days are", "curl: programs of people"}, nothing},
+		{"a flood in a short log", write(1, append(visitors("/x"), flow{agent: spider, perDay: 5000, from: 50, seconds: 0.3, burst: true, targets: []string{"/list?a=#"}})...), nil,
+			[]string{"not enough to suggest another limit"}, nothing},
 		{"forbidden already in a short log", write(1, append(visitors("/x"), culprit(spider, 900, 1, "/y#"), culprit(gptbot, 900, 1, "/private/#"))...), nil,
 			[]string{"3 days are", "GPTBot: the rules refuse most"}, "ExampleSpider:"},
 		{"forbidden already", write(days, append(visitors("/x"), culprit(gptbot, 900, 1, "/private/#"))...), nil, []string{"GPTBot: the rules refuse most"}, nothing},

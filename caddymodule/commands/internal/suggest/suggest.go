@@ -99,6 +99,9 @@ func (s *suggester) findSite(ctx context.Context) {
 		Whole: r.Costs.All, Hosts: s.Hosts, Paths: r.Costs.Patterns, IsFew: r.Strangers.Few,
 		Count: func(patterns []string) ([]propose.Pages, error) { return s.count(ctx, patterns) },
 	}
+	if r.IsFlooded() {
+		s.about.Flooded = audit.ProposedRate
+	}
 	if r.Period.From != nil {
 		s.about.Period = r.Period.To.Sub(*r.Period.From)
 	}

@@ -138,6 +138,7 @@ func TestWhatIsNotSuggested(t *testing.T) {
 		{"all kinds", log, ownFile, nil, all},
 		{"no robots", write(days, visitors("/ann/app", "/x?sort=#")...), ownFile, nil, ""},
 		{"search engines only", write(days, append(visitors("/x"), culprit(googlebot, 900, 1, "/ann/app/blame/#"))...), ownFile, nil, ""},
+		{"a flood, less than three days", write(1, append(visitors("/x"), flow{agent: spider, perDay: 5000, from: 50, seconds: 0.3, burst: true, targets: []string{"/list?a=#"}})...), ownFile, nil, "limit"},
 		{"less than three days", blames(2), ownFile, nil, ""},
 		{"few addresses", write(days, append(visitors("/x"), few)...), ownFile, nil, ""},
 		{"little costs", write(days, append(visitors("/x"), culprit(gptbot, 10, 0.01, "/ann/app/blame/#"))...), ownFile, nil, ""},
