@@ -71,7 +71,8 @@ type StrangerPath struct {
 	Octets  int64
 	Seconds float64 // 0 if the log has no durations
 
-	all cost.Sum // what Pages cost
+	all    cost.Sum // what Pages cost
+	isLate bool     // some are not counted
 }
 
 const (
@@ -125,6 +126,7 @@ type hostPages struct {
 	paths *cost.Tree
 	// follows are the pages that came from others of the host, and those of lone addresses.
 	follows, lone int64
+	isLate        bool // pages before it had room are not counted
 	// agents are the User-Agents of browsers, by hash: those with the same one count as one.
 	agents [agentCells]struct {
 		read  uint8 // pages of addresses that had requested others, at most embeddingPages
@@ -241,7 +243,8 @@ func (s *strangers) of(host *Host) *hostPages {
 	if s.hosts[host] != nil || host.Rest {
 		return s.hosts[host]
 	}
-	if len(s.hosts) == maxHosted {
+	isLate := len(s.hosts) == maxHosted
+	if isLate {
 		quiet := host
 		for h := range s.hosts {
 			if quiet == host || h.Requests < quiet.Requests {
@@ -253,7 +256,7 @@ func (s *strangers) of(host *Host) *hostPages {
 		}
 		delete(s.hosts, quiet)
 	}
-	s.hosts[host] = &hostPages{paths: cost.New()}
+	s.hosts[host] = &hostPages{paths: cost.New(), isLate: isLate}
 	return s.hosts[host]
 }
 
@@ -345,6 +348,7 @@ func (s *strangers) report(r *Report, few bool) {
 		}
 		for _, row := range pages.paths.Rows(leastShare) {
 			p := pagesOf(host, &row)
+			p.isLate = pages.isLate
 			if known && p.Lone > 0 {
 				r.Strangers.Paths = append(r.Strangers.Paths, p)
 			}
@@ -408,8 +412,12 @@ func (r *Report) placeOf(p *StrangerPath) string {
 func (r *Report) lonely() (list []string) {
 	for _, p := range r.Strangers.Paths {
 		if p.IsLonely() && len(list) < saidPaths {
-			list = append(list, fmt.Sprintf("%s of %s for %s with browsers' User-Agents came from addresses that requested nothing else.",
-				words.Count(p.Lone), requests(p.Pages), r.placeOf(&p)))
+			least := ""
+			if p.isLate {
+				least = "At least "
+			}
+			list = append(list, fmt.Sprintf("%s%s of %s for %s with browsers' User-Agents came from addresses that requested nothing else.",
+				least, words.Count(p.Lone), requests(p.Pages), r.placeOf(&p)))
 		}
 	}
 	return list

@@ -65,7 +65,7 @@ func TestStrangersOfALateHost(t *testing.T) {
 		l.add(1000+i, fmt.Sprintf("2001:db8:0:%x::1", i), fmt.Sprintf("/blame/file%d.go", i), "-", chrome141)
 	}
 	r := l.report(t, nil)
-	if got := pathOf(r, "/blame/*"); got.Host != "example.com" || got.Lone < 1000 || !got.IsLonely() {
+	if got := pathOf(r, "/blame/*"); got.Host != "example.com" || got.Lone < 1000 || !got.IsLonely() || !strings.Contains(findingOf(r, "disguised").Text, "At least ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestStrangers(t *testing.T) {
 			tt.add(l, i, fmt.Sprintf("2001:db8:0:%x::2", i)) // another address of the same network is the same client
 		}
 		r := l.report(t, nil)
-		want := StrangerPath{"example.com", "/blame/*", 200, tt.lone, 5 * tt.lone, 0, cost.Sum{Requests: 200, Octets: 1000}}
+		want := StrangerPath{"example.com", "/blame/*", 200, tt.lone, 5 * tt.lone, 0, cost.Sum{Requests: 200, Octets: 1000}, false}
 		if tt.lone == 0 {
 			want = StrangerPath{}
 		}
