@@ -276,7 +276,7 @@ func (a *auditor) summary(r *Report) (list []string) {
 	for _, a := range r.Strangers.Asked {
 		unaffected -= a.pages
 	}
-	say(true, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
+	say(r.People > 0, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
 		requests(unaffected))
 	pages := &a.strangers.dearest
 	say(r.isDear(pages.all), "Of the pages with browsers' User-Agents, those of %s cost most: %s.", r.placeOf(pages), r.parts(pages.all))
