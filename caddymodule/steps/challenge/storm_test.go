@@ -234,6 +234,22 @@ func TestFewAddressesKeepAStorm(t *testing.T) {
 	}
 }
 
+// Requests that got no page hide none.
+func TestWhatIsNoPageHidesNone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for i := range 100 {
+		for range 2 * mostPages {
+			s.askAnswered("GET", "/blame/none", address(i), backend{status: 404})
+		}
+		s.ask("GET", "/blame/a", address(i))
+	}
+	s.now = s.now.Add(lonelyFor * time.Second)
+	if !s.isOn() {
+		t.Error("off")
+	}
+}
+
 // Very many addresses that were never seen before count at once: a burst of seconds gets
 // little. A crowd that fetches what pages embed does not.
 func TestBurstOfNewAddresses(t *testing.T) {
