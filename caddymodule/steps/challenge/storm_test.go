@@ -234,6 +234,27 @@ func TestFewAddressesKeepAStorm(t *testing.T) {
 	}
 }
 
+// Where most pages are people's, some programs are no storm.
+func TestProgramsAmongPeople(t *testing.T) {
+	t.Parallel()
+	for _, programs := range []int{2, 20} { // in a second
+		s := newSite(t, nil)
+		for second := range 120 {
+			s.now = s.now.Add(time.Second)
+			for i := range 3 * programs {
+				addr := address(second*100 + i)
+				if i%3 != 0 {
+					s.ask("GET", "/a.css", addr)
+				}
+				s.ask("GET", "/blame/a", addr)
+			}
+			if s.isOn() {
+				t.Fatalf("%d a second: on after %d seconds", programs, second)
+			}
+		}
+	}
+}
+
 // Requests that got no page hide none.
 func TestWhatIsNoPageHidesNone(t *testing.T) {
 	t.Parallel()
