@@ -87,7 +87,8 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 		p.Advice = "They are people, or a fleet that solves the check, which nothing here holds."
 	case asked == 0:
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do: each name gets a few of them."
-		p.Message = fmt.Sprintf("Handled: clients with names of crawlers that no rule binds %s pages of %s at %s %s", storm, paths, s, when)
+		p.Message = fmt.Sprintf("Handled: after a storm on pages of %s at %s, nobody was checked %s: no stranger came, or only with names of "+
+			"crawlers that no rule binds", paths, s, when)
 	default:
 		p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
 		p.Message = fmt.Sprintf("Handled: %s of %s did not pass the check", words.Count(max(0, asked-passed)), who)
