@@ -255,6 +255,21 @@ func TestProgramsAmongPeople(t *testing.T) {
 	}
 }
 
+// What a later step refuses was no page.
+func TestRefusedLater(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for i := range 200 {
+		x := s.request("GET", "/blame/a", address(i))
+		s.check.decide(x)
+		s.check.End(x)
+	}
+	s.now = s.now.Add(lonelyFor * time.Second)
+	if s.isOn() {
+		t.Error("on")
+	}
+}
+
 // Requests that got no page hide none.
 func TestWhatIsNoPageHidesNone(t *testing.T) {
 	t.Parallel()
