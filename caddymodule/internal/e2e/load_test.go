@@ -59,8 +59,11 @@ http://stormed.test:$PORT {
 	robots {
 		source inline "User-agent: *
 Disallow: /blame/"
-		challenge disallowed
+		challenge disallowed {
+			over 1/10s
+		}
 	}
+	header Content-Type text/html
 	respond "hello"
 }`
 
@@ -153,9 +156,10 @@ func TestMixedLoad(t *testing.T) {
 	running.Wait()
 
 	sum := adminValue[statusapi.Status](s, "")
-	others, persons := crawlers.Load()+asked.Load(), people.Load()-asked.Load() // whom the check asks is not counted as a person
-	if sum.Crawlers.Total.Requests != others || sum.People.Total != persons || sum.People.Hour != persons {
-		t.Errorf("%d requests of crawlers and %d of people are counted, want %d and %d", sum.Crawlers.Total.Requests, sum.People.Total, others, persons)
+	got := [...]uint64{sum.Crawlers.Total.Requests, sum.People.Total, sum.People.Hour, sum.Strangers.Total}
+	persons := people.Load() - asked.Load() // whom the check asks is not counted as a person
+	if want := [...]uint64{crawlers.Load(), persons, persons, asked.Load()}; got != want {
+		t.Errorf("requests of crawlers, people, people in the last hour and strangers: %d are counted, want %d", got, want)
 	}
 	for _, p := range sum.Health.Problems {
 		if p.Kind == "panic" {
