@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"time"
 
@@ -163,15 +164,19 @@ func (o *auditOptions) addSuggestions(cmd *cobra.Command, options audit.Options,
 	return suggest.Add(cmd.Context(), in)
 }
 
-// checkSite checks that suggestions can be made: there is one site with a robots.txt.
+// checkSite checks that suggestions can be made: there is one site with a robots.txt, or one that has
+// none, as --robots none says.
 func (o *auditOptions) checkSite(to *audit.Options) error {
 	switch known := slices.DeleteFunc(slices.Clone(to.Sites), func(s audit.Site) bool { return len(s.Robots) == 0 }); {
 	case !o.suggest || len(known) == 1:
 		return nil
 	case len(known) > 1:
 		return errors.New("--suggest is for one site: select it with --site or --host")
+	case len(o.robots) > 0 && len(to.Sites) == 1:
+		to.Sites[0].Robots = []audit.Version{{Name: o.robots[0], Response: judge.Response{Status: http.StatusNotFound}}}
+		return nil
 	}
-	return errors.New("--suggest needs the robots.txt of the site: give the file with --robots FILE")
+	return errors.New("--suggest needs the robots.txt of the site: give the file with --robots FILE, or --robots none if there is none")
 }
 
 // printForbidden prints the requests of a crawler that a rule forbade.
