@@ -278,8 +278,8 @@ func (a *auditor) summary(r *Report) (list []string) {
 	}
 	say(r.People > 0, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
 		requests(unaffected))
-	pages := &a.strangers.dearest
-	say(r.isDear(pages.all), "Of the pages with browsers' User-Agents, those of %s cost most: %s.", r.placeOf(pages), r.parts(pages.all))
+	pages, row := &a.strangers.dearest, r.dearestPath()
+	say(r.isDear(pages.all) && (row == nil || row.Pattern != pages.Pattern), "Of the pages with browsers' User-Agents, those of %s cost most: %s.", r.placeOf(pages), r.parts(pages.all))
 	return append(list, "Requests that a CDN or a cache answered are not in this log.")
 }
 
