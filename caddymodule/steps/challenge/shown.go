@@ -82,6 +82,9 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	case monitored:
 		p.Message, p.Advice = who+" would have been checked", "In monitor mode they get their pages. "+enforceAdvice
 		p.Actions = []statusapi.Action{{What: "Enforce it until Caddy loads its configuration again", Text: "mode?mode=enforce", Where: statusapi.Command}}
+	case c.mark:
+		p.Severity, p.AmongPeople, p.Message = statusapi.Remark, true, who+" were marked, and not checked"
+		p.Advice = "What follows the matcher `robots stranger` answers them."
 	case asked >= leastAsked && 2*passed > asked:
 		p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%s of %s passed the check", words.Count(passed), who)
 		p.Advice = "They are people, or a fleet that solves the check, which nothing here holds."
@@ -139,8 +142,9 @@ func (c *Challenge) faults() (list []step.Problem) {
 			list = append(list, step.Problem{
 				Severity: statusapi.Warning, Kind: "challenge_broken", Subject: s.String(), Sites: []string{s.site()},
 				Message: fmt.Sprintf("at %s, %d addresses fetched the style sheet of the check, and nobody came back with the cookie: "+
-					"people have to press the button", s, n),
-				Advice: "A CDN, cache or proxy in front must pass queries, keep Set-Cookie and not replace answers with status 429.",
+					"they are robots, or people have to press the button", s, n),
+				Advice: "Open such a page in a browser. If it asks you to press the button, a CDN, cache or proxy in front must pass queries, " +
+					"keep Set-Cookie and not replace answers with status 429.",
 			})
 		}
 	}
