@@ -36,16 +36,15 @@ func (r *Costs) addLone(paths []StrangerPath) {
 		if !p.IsLonely() {
 			continue
 		}
-		sum := p.sum()
-		r.Lone.Add(sum)
+		r.Lone.Add(p.Lone)
 		at := slices.IndexFunc(r.Patterns, func(row cost.Row) bool { return row.Pattern == p.Pattern })
 		if at < 0 {
 			at = len(r.Patterns)
 			r.Patterns = append(r.Patterns, cost.Row{Pattern: p.Pattern})
 		}
 		row := &r.Patterns[at]
-		row.Add(sum)
-		row.Clients = append(row.Clients, cost.Client{Name: LoneAddresses, Sum: sum})
+		row.Add(p.Lone)
+		row.Clients = append(row.Clients, cost.Client{Name: LoneAddresses, Sum: p.Lone})
 		slices.SortStableFunc(row.Clients, func(a, b cost.Client) int { return cmp.Compare(b.Share(r.All), a.Share(r.All)) })
 	}
 	slices.SortStableFunc(r.Patterns, func(a, b cost.Row) int { return cmp.Compare(b.Share(r.All), a.Share(r.All)) })

@@ -235,3 +235,70 @@ func (a *auditor) linesRefusing(engines []*Crawler) (list []string, named bool) 
 	}
 	return list, named
 }
+
+// asked returns sentences about what lines that ask strangers would have done.
+func (r *Report) asked() (list []string) {
+	for _, a := range r.Strangers.Asked {
+		list = append(list, fmt.Sprintf("By `%s`, %s of %s that requested nothing else would not have been answered, and %s would have been asked once.",
+			a.Line, words.Plural(a.Requests, "page", "pages"), words.Plural(a.Addresses, "address", "addresses"),
+			words.Plural(a.Others, "other address", "other addresses")))
+	}
+	return list
+}
+
+// placeOf returns the pattern of a path, with its host if the log has several.
+func (r *Report) placeOf(p *StrangerPath) string {
+	if len(r.Hosts) > 1 {
+		return p.Host + p.Pattern
+	}
+	return p.Pattern
+}
+
+// lonely returns sentences about the paths that mostly lone addresses requested.
+func (r *Report) lonely() (list []string) {
+	for _, p := range r.Strangers.Paths {
+		if p.IsLonely() && len(list) < saidPaths {
+			least := ""
+			if p.isLate {
+				least = "At least "
+			}
+			list = append(list, fmt.Sprintf("%s%s of %s for %s with browsers' User-Agents came from addresses that requested nothing else.",
+				least, words.Count(p.Lone.Requests), requests(p.Pages.Requests), r.placeOf(&p)))
+		}
+	}
+	return list
+}
+
+// tooFew says why it is not certain which addresses are lone.
+func (s *strangers) tooFew() string {
+	what := "no browser read more than two pages of a host in this log."
+	if s.few.all > 0 {
+		what = fmt.Sprintf("only %s of browsers read more than two pages of a host in this log, and %d fetched images, styles or scripts.",
+			words.Plural(s.few.all, "version", "versions"), s.few.with)
+	}
+	return "Too few to tell for certain: " + what +
+		" Where people's browsers fetch images, styles and scripts from another host, addresses that requested nothing else may be people."
+}
+
+// doubt says why it is not known which addresses are lone at hosts that matter, and which of their paths
+// costs most; "" if it is known.
+func (r *Report) doubt(s *strangers) string {
+	paths, isDear := "", r.isDear(s.dearest.Pages)
+	if isDear {
+		paths = fmt.Sprintf(" Those of %s cost most: %s. If people do not request them that often, write the line challenge for these paths.",
+			r.placeOf(&s.dearest), r.parts(s.dearest.Pages))
+	}
+	if !(s.isDoubtful && isDear) && (r.Strangers.Known || s.pages < lonelyRequests) {
+		return ""
+	}
+	const unknown = "It is not known whether people or robots request pages with browsers' User-Agents: "
+	switch {
+	case s.elsewhere.all > 0:
+		return unknown + fmt.Sprintf("of %s of browsers that read several pages, %d fetched images, styles or scripts from these hosts. "+
+			"It takes more than half of them.%s", words.Plural(s.elsewhere.all, "version", "versions"), s.elsewhere.with, paths)
+	case s.cached.all > 0:
+		return unknown + fmt.Sprintf("of %s to which a browser came from others of the site, %s are those of addresses that fetched no images, "+
+			"styles or scripts. Browsers may have these in their caches.%s", words.Plural(s.cached.all, "page", "pages"), words.Count(int64(s.cached.with)), paths)
+	}
+	return ""
+}

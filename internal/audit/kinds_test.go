@@ -20,7 +20,7 @@ func TestContentType(t *testing.T) {
 		}
 		text := strings.ReplaceAll(l.String(), `"status":200`, fmt.Sprintf(`"status":200,"resp_headers":{"Server":["a\"Content-Type\":[\"b"],"Content-Type": [%q]}`, media))
 		r := mustRun(t, Options{Files: []logfile.File{memory("people", []byte(log.String())), memory("caddy", []byte(text))}})
-		if p := pathOf(r, "/x/*"); p.Lone != want {
+		if p := pathOf(r, "/x/*"); p.Lone.Requests != want {
 			t.Errorf("%q: %+v", media, r.Strangers)
 		}
 	}

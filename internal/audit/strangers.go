@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"net/netip"
@@ -18,7 +17,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/media"
 	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 	"github.com/caddy-robots/caddy-robots/internal/table"
-	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Strangers says which pages lone addresses requested: those that send a browser's
@@ -65,14 +63,10 @@ func (t *Asked) add(p *Page) {
 type StrangerPath struct {
 	Host    string // "" if the log has no hosts
 	Pattern string // as that of a cost.Row
-	Pages   int64
-	Lone    int64 // of Pages, those of lone addresses
-	// Octets and Seconds are what those of lone addresses cost.
-	Octets  int64
-	Seconds float64 // 0 if the log has no durations
+	Pages   cost.Sum
+	Lone    cost.Sum // of Pages, those of lone addresses
 
-	all    cost.Sum // what Pages cost
-	isLate bool     // some are not counted
+	isLate bool // some are not counted
 }
 
 const (
@@ -293,17 +287,6 @@ func (p *hostPages) readers() (r readers) {
 
 func (r *readers) add(more readers) { r.all, r.with = r.all+more.all, r.with+more.with }
 
-// tooFew says why it is not certain which addresses are lone.
-func (s *strangers) tooFew() string {
-	what := "no browser read more than two pages of a host in this log."
-	if s.few.all > 0 {
-		what = fmt.Sprintf("only %s of browsers read more than two pages of a host in this log, and %d fetched images, styles or scripts.",
-			words.Plural(s.few.all, "version", "versions"), s.few.with)
-	}
-	return "Too few to tell for certain: " + what +
-		" Where people's browsers fetch images, styles and scripts from another host, addresses that requested nothing else may be people."
-}
-
 // addPath counts a page for the report.
 func (s *strangers) addPath(p *Page) {
 	if p.Asked&1 != 0 {
@@ -349,11 +332,11 @@ func (s *strangers) report(r *Report, few bool) {
 		for _, row := range pages.paths.Rows(leastShare) {
 			p := pagesOf(host, &row)
 			p.isLate = pages.isLate
-			if known && p.Lone > 0 {
+			if known && p.Lone.Requests > 0 {
 				r.Strangers.Paths = append(r.Strangers.Paths, p)
 			}
 			isNamed := strings.Trim(p.Pattern, "/*") != "" // else it is the front page, or may be all pages
-			if isNamed && p.all.Share(r.Costs.All) > s.dearest.all.Share(r.Costs.All) {
+			if isNamed && p.Pages.Share(r.Costs.All) > s.dearest.Pages.Share(r.Costs.All) {
 				s.dearest, s.isDoubtful = p, !few && !known
 			}
 		}
@@ -363,7 +346,7 @@ func (s *strangers) report(r *Report, few bool) {
 		t.Addresses, t.Others = min(t.lone.Count(), t.Requests), t.others.Count()
 		r.Strangers.Asked = append(r.Strangers.Asked, *t)
 	}
-	sortMost(r.Strangers.Paths, func(p StrangerPath) (int64, string) { return p.Lone, p.Host + p.Pattern })
+	sortMost(r.Strangers.Paths, func(p StrangerPath) (int64, string) { return p.Lone.Requests, p.Host + p.Pattern })
 }
 
 // pagesOf returns the figures of a row of a host's tree.
@@ -372,53 +355,18 @@ func pagesOf(host *Host, row *cost.Row) StrangerPath {
 	for _, c := range row.Clients {
 		if c.Name == loneClient {
 			c.Seconds -= float64(c.Requests)
-			p.Lone, p.Octets, p.Seconds = c.Requests, c.Octets, c.Seconds/hardly
 		}
 		c.Seconds /= hardly
-		p.all.Add(c.Sum)
+		p.Pages.Add(c.Sum)
+		if c.Name == loneClient {
+			p.Lone = c.Sum
+		}
 	}
-	p.Pages = p.all.Requests
 	return p
-}
-
-// sum returns what the pages of lone addresses cost.
-func (p StrangerPath) sum() cost.Sum {
-	return cost.Sum{Requests: p.Lone, Octets: p.Octets, Seconds: p.Seconds}
 }
 
 // IsLonely reports whether mostly lone addresses requested the path, and often: the report
 // says so of such paths.
-func (p StrangerPath) IsLonely() bool { return p.Lone >= lonelyRequests && 2*p.Lone > p.Pages }
-
-// asked returns sentences about what lines that ask strangers would have done.
-func (r *Report) asked() (list []string) {
-	for _, a := range r.Strangers.Asked {
-		list = append(list, fmt.Sprintf("By `%s`, %s of %s that requested nothing else would not have been answered, and %s would have been asked once.",
-			a.Line, words.Plural(a.Requests, "page", "pages"), words.Plural(a.Addresses, "address", "addresses"),
-			words.Plural(a.Others, "other address", "other addresses")))
-	}
-	return list
-}
-
-// placeOf returns the pattern of a path, with its host if the log has several.
-func (r *Report) placeOf(p *StrangerPath) string {
-	if len(r.Hosts) > 1 {
-		return p.Host + p.Pattern
-	}
-	return p.Pattern
-}
-
-// lonely returns sentences about the paths that mostly lone addresses requested.
-func (r *Report) lonely() (list []string) {
-	for _, p := range r.Strangers.Paths {
-		if p.IsLonely() && len(list) < saidPaths {
-			least := ""
-			if p.isLate {
-				least = "At least "
-			}
-			list = append(list, fmt.Sprintf("%s%s of %s for %s with browsers' User-Agents came from addresses that requested nothing else.",
-				least, words.Count(p.Lone), requests(p.Pages), r.placeOf(&p)))
-		}
-	}
-	return list
+func (p StrangerPath) IsLonely() bool {
+	return p.Lone.Requests >= lonelyRequests && 2*p.Lone.Requests > p.Pages.Requests
 }

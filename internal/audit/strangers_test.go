@@ -65,7 +65,7 @@ func TestStrangersOfALateHost(t *testing.T) {
 		l.add(1000+i, fmt.Sprintf("2001:db8:0:%x::1", i), fmt.Sprintf("/blame/file%d.go", i), "-", chrome141)
 	}
 	r := l.report(t, nil)
-	if got := pathOf(r, "/blame/*"); got.Host != "example.com" || got.Lone < 1000 || !got.IsLonely() || !strings.Contains(findingOf(r, "disguised").Text, "At least ") {
+	if got := pathOf(r, "/blame/*"); got.Host != "example.com" || got.Lone.Requests < 1000 || !got.IsLonely() || !strings.Contains(findingOf(r, "disguised").Text, "At least ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -92,7 +92,7 @@ func TestStrangers(t *testing.T) {
 			tt.add(l, i, fmt.Sprintf("2001:db8:0:%x::2", i)) // another address of the same network is the same client
 		}
 		r := l.report(t, nil)
-		want := StrangerPath{"example.com", "/blame/*", 200, tt.lone, 5 * tt.lone, 0, cost.Sum{Requests: 200, Octets: 1000}, false}
+		want := StrangerPath{"example.com", "/blame/*", cost.Sum{Requests: 200, Octets: 1000}, cost.Sum{Requests: tt.lone, Octets: 5 * tt.lone}, false}
 		if tt.lone == 0 {
 			want = StrangerPath{}
 		}
@@ -170,7 +170,7 @@ func TestBrowsersThatCost(t *testing.T) {
 func TestManyStrangers(t *testing.T) {
 	r := newLonelyLog().storm(100_000, "/blame/file%d.go").report(t, nil)
 	p := pathOf(r, "/blame/*")
-	if p.Pages != 100_000 || p.Lone < 99_900 {
+	if p.Pages.Requests != 100_000 || p.Lone.Requests < 99_900 {
 		t.Errorf("%+v", p)
 	}
 }

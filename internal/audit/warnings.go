@@ -62,29 +62,6 @@ func (a *auditor) warnings(r *Report) []Warning {
 	return list
 }
 
-// doubt says why it is not known which addresses are lone at hosts that matter, and which of their paths
-// costs most; "" if it is known.
-func (r *Report) doubt(s *strangers) string {
-	paths, isDear := "", r.isDear(s.dearest.all)
-	if isDear {
-		paths = fmt.Sprintf(" Those of %s cost most: %s. If people do not request them that often, write the line challenge for these paths.",
-			r.placeOf(&s.dearest), r.parts(s.dearest.all))
-	}
-	if !(s.isDoubtful && isDear) && (r.Strangers.Known || s.pages < lonelyRequests) {
-		return ""
-	}
-	const unknown = "It is not known whether people or robots request pages with browsers' User-Agents: "
-	switch {
-	case s.elsewhere.all > 0:
-		return unknown + fmt.Sprintf("of %s of browsers that read several pages, %d fetched images, styles or scripts from these hosts. "+
-			"It takes more than half of them.%s", words.Plural(s.elsewhere.all, "version", "versions"), s.elsewhere.with, paths)
-	case s.cached.all > 0:
-		return unknown + fmt.Sprintf("of %s to which a browser came from others of the site, %s are those of addresses that fetched no images, "+
-			"styles or scripts. Browsers may have these in their caches.%s", words.Plural(s.cached.all, "page", "pages"), words.Count(int64(s.cached.with)), paths)
-	}
-	return ""
-}
-
 func (a *auditor) warnOfAddresses(warn warner) {
 	t, requests := &a.reliability, a.inputs.requests
 	addresses := t.addresses.Count()

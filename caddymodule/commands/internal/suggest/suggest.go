@@ -14,7 +14,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/internal/audit"
-	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 	"github.com/caddy-robots/caddy-robots/robots"
@@ -114,7 +113,7 @@ func (s *suggester) findSite(ctx context.Context) {
 		}
 	}
 	for _, p := range r.Strangers.Paths {
-		s.about.Lone = append(s.about.Lone, propose.Pages{Pattern: p.Pattern, Pages: p.Pages, Lone: cost.Sum{Requests: p.Lone, Octets: p.Octets, Seconds: p.Seconds}})
+		s.about.Lone = append(s.about.Lone, propose.Pages{Pattern: p.Pattern, Pages: p.Pages.Requests, Lone: p.Lone})
 	}
 }
 
