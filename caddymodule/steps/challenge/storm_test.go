@@ -55,20 +55,25 @@ func TestLonely(t *testing.T) {
 	for _, tt := range []struct {
 		what   string
 		target string
+		as     backend
 		after  time.Duration
 		lone   int
 	}{
-		{"a style sheet", "/a.css", 3 * time.Second, 0},
-		{"another page", "/", 19 * time.Second, 1},
-		{"an icon", "/favicon.ico", time.Second, 1},
-		{"a script just in time", "/a.js", 19 * time.Second, 0},
-		{"too late", "/a.css", 20 * time.Second, 1},
-		{"one more document", "/blame/b", 5 * time.Second, 2},
+		{"a style sheet", "/a.css", backend{}, 3 * time.Second, 0},
+		{"one that did not change", "/a.css", backend{status: 304, media: "none"}, 3 * time.Second, 0},
+		{"one that is missing", "/a.css", backend{status: 404}, 3 * time.Second, 1},
+		{"a page that is called so", "/a.css", backend{media: "text/html"}, 3 * time.Second, 1},
+		{"a page that did not change", "/", backend{status: 304, media: "none"}, 3 * time.Second, 1},
+		{"another page", "/", backend{}, 19 * time.Second, 1},
+		{"an icon", "/favicon.ico", backend{}, time.Second, 1},
+		{"a script just in time", "/a.js", backend{}, 19 * time.Second, 0},
+		{"too late", "/a.css", backend{}, 20 * time.Second, 1},
+		{"one more document", "/blame/b", backend{}, 5 * time.Second, 2},
 	} {
 		s := newSite(t, nil)
 		s.ask("GET", "/blame/a", "192.0.2.1")
 		s.now = s.now.Add(tt.after)
-		s.ask("GET", tt.target, "192.0.2.1")
+		s.askAnswered("GET", tt.target, "192.0.2.1", tt.as)
 		s.now = s.now.Add(20 * time.Second)
 		s.ask("GET", "/blame/a", "192.0.2.2")
 		for storm := range s.check.Storms {
