@@ -287,6 +287,27 @@ func TestWhatGivesAPass(t *testing.T) {
 	}
 }
 
+// Who goes through the names of crawlers gets ten times what one name gets.
+func TestManyNames(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.publish("")
+	s.storm(40*time.Second, 20)
+	names := strings.Fields("Googlebot bingbot GPTBot CCBot ClaudeBot PerplexityBot Bytespider Amazonbot Applebot AhrefsBot SemrushBot MJ12bot " +
+		"DotBot PetalBot YandexBot Baiduspider DuckDuckBot SeznamBot Qwantbot archive.org_bot")
+	through := make(map[string]int)
+	for i := range 100 * len(names) {
+		name := names[i%len(names)]
+		if _, v, _ := s.ask("GET", "/blame/a", address(i), "User-Agent", name+"/1.0"); v == Go {
+			through[name]++
+			through[""]++
+		}
+	}
+	if n := through[""]; n != 600 || len(through) != 1+len(names) {
+		t.Errorf("%d pages: %v", n, through)
+	}
+}
+
 // While no storm is, a crawler that no rule binds comes as fast as it wants.
 func TestFastCrawlersInCalm(t *testing.T) {
 	t.Parallel()

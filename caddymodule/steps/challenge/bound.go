@@ -21,6 +21,9 @@ var (
 	fewPages     = pace{time.Minute / 6, 6}
 )
 
+// manyNames is how many names of crawlers can have all their pages of a minute.
+const manyNames = 10
+
 // bucket is a leaky bucket (GCRA). The zero value is empty.
 type bucket struct{ until atomic.Int64 }
 

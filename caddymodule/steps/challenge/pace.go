@@ -144,14 +144,15 @@ func (a *Arrival) ask(alone bool) Verdict {
 // paceName says what becomes of a request of a client that names a crawler, which is not
 // verified and which no rule binds. It never gets the page, because a search engine would take
 // it for the site's. Names that are not in the registry share one bound, because clients can
-// invent them.
+// invent them, and all together have that of manyNames: clients can go through the registry.
 func (a *Arrival) paceName() Verdict {
 	c, row := a.check, ""
 	if a.Decision.Agent.Crawler != nil {
 		row = a.Decision.Agent.Crawler.Name
 	}
-	name := c.memory.memo(a.storm.key^maphash.String(c.memory.seed, row), a.now)
-	if a.take(&name.own, pace{c.window / time.Duration(c.over), c.over}) {
+	name, all := c.memory.memo(a.storm.key^maphash.String(c.memory.seed, row), a.now), c.memory.memo(a.storm.key, a.now)
+	interval := c.window / time.Duration(c.over)
+	if a.take(&name.own, pace{interval, c.over}) && a.take(&all.all, pace{interval / manyNames, manyNames * c.over}) {
 		return Go
 	}
 	a.counted = a.storm.count(a.ofAddress(), a.now, true)
