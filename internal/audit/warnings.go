@@ -71,7 +71,7 @@ func (a *auditor) warnOfAddresses(warn warner) {
 	few := !none && t.few(requests)
 	warn(few, "few_addresses",
 		"Client addresses: only %s for %s requests. They seem to be those of a proxy or CDN: let the server "+
-			"log those of clients (Caddy: trusted_proxies). Else no client counts as an impostor, and figures by address are not reliable.", words.Count(addresses), words.Count(requests))
+			"log those of clients (Caddy: trusted_proxies, nginx: real_ip_header). Else no client counts as an impostor, and figures by address are not reliable.", words.Count(addresses), words.Count(requests))
 	warn(!none && !few && requests >= 20 && nearlyAll(t.private), "few_addresses",
 		"Nearly all client addresses are private: they seem to be those of a proxy. Then crawlers cannot be verified, and "+
 			"figures by address are not reliable.")
