@@ -63,7 +63,7 @@ func (a *auditor) findings(r *Report) []Finding {
 	add(Finding{Code: "costs", Text: strings.Join(r.costs(), " "),
 		Change: "To see which changes would have saved how much, run this command again with --suggest."})
 	slices.SortStableFunc(list, func(a, b Finding) int { return min(len(b.Change), 1) - min(len(a.Change), 1) })
-	if r.Strangers.Few && len(lonely) > 0 { // before what it is about
+	if r.Strangers.Few { // before what it is about
 		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.strangers.tooFew()})
 	}
 	return list

@@ -27,7 +27,7 @@ type Strangers struct {
 	// Paths is empty.
 	Known bool
 	// Few is true if fewer than 10 versions of browsers read several pages of a host with
-	// Paths, so that whether others' addresses are lone is hardly known.
+	// Paths, and mostly lone addresses requested one of these, which is hardly known then.
 	Few bool
 	// Paths are those that lone addresses requested, with the most requests of these
 	// first. Each request is in one of them, at most 50 for each of 4 hosts.
@@ -341,6 +341,7 @@ func (s *strangers) report(r *Report, few bool) {
 			}
 		}
 	}
+	r.Strangers.Few = r.Strangers.Few && slices.ContainsFunc(r.Strangers.Paths, StrangerPath.IsLonely)
 	for _, line := range slices.Sorted(maps.Keys(s.asked)) {
 		t := s.asked[line]
 		t.Addresses, t.Others = min(t.lone.Count(), t.Requests), t.others.Count()

@@ -160,6 +160,7 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 			[]string{"3 days are", "GPTBot: the rules refuse most"}, "ExampleSpider:"},
 		{"forbidden already", write(days, append(visitors("/x"), culprit(gptbot, 900, 1, "/private/#"))...), nil, []string{"GPTBot: the rules refuse most"}, nothing},
 		{"nothing", newForge().read(60, 30, days*24*time.Hour, "src").bytes(), nil, []string{"Nothing that robots request under their own names " + nothing}, ""},
+		{"nothing, where everybody opens one page", newStorm().strangers(300, "/app", "/style.css").bytes(), nil, []string{"Nothing that robots request under their own names " + nothing}, ""},
 		{"nothing, where people's browsers fetch no files", write(days, visitors("/x")[:2]...), nil,
 			[]string{"not known whether people or robots", "nothing that robots request under their own names " + nothing}, "Nothing that"},
 		{"a storm alone", write(days, visitors("/x", "/style.css")...), func(in *Input) { in.Options.Files = append(in.Options.Files, memory(storm.bytes())) },
