@@ -303,19 +303,25 @@ func (r *Reporter) accidents(scope statusapi.Scope) []statusapi.Problem {
 	a := r.app.Counters.Accidents
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := r.app.Now()
-	if since := now.Sub(a.at); r.app.Active() && (len(a.files) <= manyFiles || since < 0 || since >= lookEvery) {
-		a.findAll(r, now)
-		a.at = now
+	if since := r.app.Now().Sub(a.at); len(a.files) <= manyFiles || since < 0 || since >= lookEvery {
+		a.look(r)
 	}
 	return a.inScope(scope)
 }
 
+// look looks for accidents, if the configuration is the last one that was loaded. The caller holds mu.
+func (a *Accidents) look(r *Reporter) {
+	if r.app.Active() {
+		a.at = r.app.Now()
+		a.findAll(r, a.at)
+	}
+}
+
 // With more than manyFiles files, the time between two looks is lookEvery: a report of them
-// asks several times at once.
+// asks several times at once, and events are told as often.
 const (
 	manyFiles = 1000
-	lookEvery = time.Second
+	lookEvery = 5 * time.Second
 )
 
 var (

@@ -78,6 +78,24 @@ var (
 	person    crawler.Agent
 )
 
+// With many files, reports look from time to time, and a refresh always does.
+func TestRefreshLooks(t *testing.T) {
+	w := newWatcher()
+	for i := range originID(manyFiles + 1) {
+		w.app.Counters.files[i] = new(watchedFile)
+	}
+	w.accidents(statusapi.AllSites())
+	w.count(301, "a.test", gptbot, 0, judge.Allowed)
+	w.now = w.now.Add(2 * time.Second)
+	if found := w.accidents(statusapi.AllSites()); len(found) > 0 {
+		t.Errorf("%+v", found)
+	}
+	_, err := w.Refresh(context.Background(), statusapi.AllSites(), statusapi.RefreshQuery{})
+	if found := w.accidents(statusapi.AllSites()); err != nil || len(found) != 1 {
+		t.Errorf("after a refresh: %+v, %v", found, err)
+	}
+}
+
 func TestFloods(t *testing.T) {
 	const site = "a.test"
 	usual := func(w *watcher, hours int, agents ...crawler.Agent) {

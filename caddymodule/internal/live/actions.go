@@ -193,7 +193,7 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 		}
 		wanted[p.Handler][p.Origin] = true
 	}
-	r.accidents(scope) // sees the versions before
+	r.lookAgain() // sees the versions before
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	answer := &statusapi.Refresh{Reads: []statusapi.Read{}}
@@ -220,7 +220,7 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 			}
 		}
 	}
-	r.accidents(scope) // of the new versions
+	r.lookAgain() // of the new versions
 	if query.Accept {
 		answer.Accepted = r.app.Counters.acceptAt(list)
 	}
@@ -228,6 +228,14 @@ func (r *Reporter) Refresh(ctx context.Context, scope statusapi.Scope, query sta
 		return strings.Compare(a.Origin+" "+a.Message, b.Origin+" "+b.Message)
 	})
 	return answer, nil
+}
+
+// lookAgain looks for accidents, however many files there are.
+func (r *Reporter) lookAgain() {
+	a := r.app.Counters.Accidents
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.look(r)
 }
 
 // readStatus returns the result of a read.

@@ -28,7 +28,7 @@ const (
 // Pattern have, like the fields of a Problem that events have, no text of clients or of a
 // robots.txt.
 type News struct {
-	State string // `begin`, `change`, `worse` (a `flood` or `search_refused` is ten times what it was) or `end`
+	State string // `begin`, `change`, `worse` (it is no longer held, or a `flood` or `search_refused` is ten times what it was) or `end`
 	statusapi.Problem
 	What  string // what is wrong, in words; a host that only a pattern names is written `host[.]example`
 	Fresh bool   // whether only a pattern names the site, and it did not have requests on two days
@@ -79,6 +79,10 @@ func (it *newsItem) state() string {
 		return Ends
 	case was.Crawler != now.Crawler || was.Cause != now.Cause || was.Sites[0] != now.Sites[0]:
 		return Changes
+	case now.Severity == statusapi.Remark: // it is held, however much it is
+		return ""
+	case was.Severity == statusapi.Remark: // it was held when it was told
+		return Worsens
 	case (now.Kind == Flood || now.Kind == SearchRefused) && now.Now >= worseFactor*max(1, was.Now):
 		return Worsens
 	}

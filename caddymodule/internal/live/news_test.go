@@ -189,6 +189,22 @@ func TestNewsThatGetWorse(t *testing.T) {
 	if want := "begin flood a.test|||worse flood a.test|||worse flood a.test||"; strings.Join(got, "|") != want {
 		t.Errorf("%q", got)
 	}
+	held := one(Flood, "held.test", w.now)
+	held.Severity = statusapi.Remark
+	got = nil
+	for _, now := range []int{150, 15_000} { // what is held may become more, and matters when it is held no longer
+		held.Now = now
+		w.open = []statusapi.Problem{flood, held}
+		got = append(got, w.tell()...)
+	}
+	held.Severity = statusapi.Severe
+	for range 2 {
+		w.open = []statusapi.Problem{flood, held}
+		got = append(got, w.tell()...)
+	}
+	if want := "begin flood held.test|worse flood held.test"; strings.Join(got, "|") != want {
+		t.Errorf("held: %q", got)
+	}
 	lost := one(RulesLost, "a.test", w.now)
 	for _, now := range []int{0, 1000} {
 		lost.Now = now

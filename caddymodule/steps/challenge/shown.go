@@ -25,7 +25,7 @@ func (c *Check) accidents(say func(*Storm, *step.Problem) bool) (list []step.Pro
 			continue
 		}
 		since, high := time.Unix(int64(s.since.Load()), 0), time.Unix(int64(s.high.Load()), 0)
-		p := step.Problem{Severity: statusapi.Severe, Kind: stormed, Crawler: "all", Sites: []string{s.site()}, Since: &since}
+		p := step.Problem{Severity: statusapi.Severe, Kind: stormed, Sites: []string{s.site()}, Since: &since}
 		if now.Sub(high) >= time.Minute { // it is told until it has been over for longer
 			p.Until = &high
 		}

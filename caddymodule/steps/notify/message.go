@@ -37,7 +37,7 @@ func news(e caddy.Event, now time.Time) *message {
 		title += " at " + place
 	}
 	body := text("what") + "."
-	if crawler := text("crawler"); crawler != "" {
+	if crawler := text("crawler"); crawler != "" && crawler != "all" { // which the sentence says better
 		body += "\nCrawler: " + crawler
 	}
 	if line, _ := e.Data["line"].(int); line > 0 {

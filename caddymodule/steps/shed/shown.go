@@ -54,7 +54,7 @@ func (s *Shed) Problems(monitored bool) []statusapi.Problem {
 	}
 	name := statusapi.SiteName(s.hosts()[0])
 	p := statusapi.Problem{Severity: statusapi.Warning, Kind: busy, Crawler: "all", Message: name + " is busy", Since: &state.Since, Now: state.InFlight,
-		Advice: "A Crawl-delay slows down the robots that come most, and a `deny` in `policy` stops them, if they name themselves."}
+		Advice: "A `limit` with `all` slows down the robots together, and a `deny` in `policy` stops those that name themselves."}
 	if state.InFlight > 0 {
 		p.Message += fmt.Sprintf(", with %s that wait for an answer", words.Plural(state.InFlight, "request", "requests"))
 	}

@@ -1,7 +1,7 @@
 // The panels for health, current figures and origins.
 const health = {
 	show: (live) => {
-		const h = live.health, notes = banner.problems.map((p) => health.note(p.mark, p.kind, p.text, p.todo));
+		const h = live.health, notes = banner.problems.map((p) => health.note(p.mark, p.kind, p.text, p.todo, p.actions));
 		if (h.more > 0) notes.push(health.note('warn', 'And', plural(h.more, 'more problem', 'more problems') + '.', 'Run caddy robots status to see all of them.'));
 		const { modes, sites: rows } = live;
 		for (const [mode, what] of [['monitor', 'nothing is refused at '], ['both', 'only a part of the crawlers is refused at ']]) {
@@ -18,13 +18,15 @@ const health = {
 	},
 
 	// note returns a problem. One that is handled is folded to a line.
-	note: (className, kind, text, advice) => {
+	note: (className, kind, text, advice, actions) => {
 		const [, who, rest] = /^(.*?): (.*)$/s.exec(text) || [];
 		if (className === 'good' && rest) return make('li', 'note good', make('details', '', make('summary', '', make('span', 'kind', kind), ' ' + who), rest));
-		return health.whole(className, kind, text, className === 'good' ? '' : advice);
+		return health.whole(className, kind, text, className === 'good' ? '' : advice, actions);
 	},
 
-	whole: (className, kind, text, advice) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', 'What to do: ' + advice) : null),
+	// whole returns a problem with the text to copy of the recommended action.
+	whole: (className, kind, text, advice, [first] = []) => make('li', 'note ' + className, make('span', 'kind', kind), make('span', '', text), advice ? make('span', 'todo', 'What to do: ' + advice) : null,
+		first?.text ? make('div', 'todo', ...next.step({ ...first, what: '' })) : null),
 };
 
 // The tables that features show.
