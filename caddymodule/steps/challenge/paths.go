@@ -100,7 +100,15 @@ func fold(targets []string) (patterns []string) {
 			patterns = append(patterns, pattern)
 		}
 	}
-	return patterns
+	return slices.DeleteFunc(slices.Clone(patterns), func(one string) bool {
+		return slices.ContainsFunc(patterns, func(other string) bool { return covers(other, one) })
+	})
+}
+
+// covers reports whether a pattern that names something is of all paths of another one too.
+func covers(pattern, other string) bool {
+	group, err := judge.PathGroup([]string{pattern})
+	return err == nil && pattern != other && !isWhole(pattern) && !group.Match(other).Allowed
 }
 
 // patternOf returns the pattern of a row of costs in robots.txt syntax.

@@ -105,13 +105,17 @@ func (s *Storms) Problems(monitored bool) []step.Problem {
 		}
 		paths := strings.Join(patterns, " ")
 		p.Now, p.AmongPeople = storm.perMinute()*watchedShare, true
-		often := fmt.Sprintf("about %s times a minute", words.Count(p.Now))
-		if p.Until != nil || p.Now == 0 {
-			often, _ = period(p)
-		}
-		p.Message = fmt.Sprintf("%s, an address asked %s for a page of `%s`, and for nothing else", often, storm, paths)
+		who, have := "many addresses", " have"
 		if n := storm.addresses.Load(); n > 0 {
-			p.Message += ": about " + words.Plural(n*watchedShare, "address", "addresses") + " since it began"
+			who = "about " + words.Plural(n*watchedShare, "address", "addresses")
+		}
+		if p.Until != nil {
+			have = ""
+		}
+		when, _ := period(p)
+		p.Message = fmt.Sprintf("%s%s requested pages of `%s` at %s and nothing else %s", who, have, paths, storm, when)
+		if p.Until == nil && p.Now > 0 {
+			p.Message += fmt.Sprintf(", of late about %s times a minute", words.Count(p.Now))
 		}
 		if doubt != "" {
 			p.Kind, p.Severity = "storms", statusapi.Remark

@@ -24,6 +24,7 @@ func TestFold(t *testing.T) {
 		"two kinds of a forge": {func(i int) string {
 			return fmt.Sprintf("/git/u%d/r%d/%s/%d", i%9, i%7, []string{"blame", "commits"}[i%2], i)
 		}, "/git/*/*/blame/* /git/*/*/commits/*"},
+		"mostly one user's":  {func(i int) string { return fmt.Sprintf("/u%d/r%d/blame/%d", i%31*min(1, i%3), i%7, i) }, "/*/*/blame/*"},
 		"one repository":     {func(i int) string { return fmt.Sprintf("/u/r/blame/%d", i) }, "/u/r/blame/*"},
 		"a search":           {func(i int) string { return fmt.Sprintf("/search?q=%d%s", i, []string{"", "&page=2"}[i%2]) }, "/search?*page= /search?*q="},
 		"the front page":     {func(int) string { return "/" }, "/$"},
