@@ -13,6 +13,7 @@ import (
 const (
 	tooEarly  = "it is not known yet whether other visitors fetch style sheets and images there"
 	elsewhere = "hardly any visitor of other pages fetches style sheets and images there either, which may be another server's"
+	programs  = "most say that they are programs or HTTP libraries, which can't show that they are browsers; `programs on` and `http_clients on` hold them to robots.txt"
 )
 
 // The numbers of addresses that say something: of all whose pages are kept; of those with other pages
@@ -43,11 +44,18 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 		defer v.mu.Unlock()
 		return now-v.embedded < day
 	}
-	var targets []string
+	var targets, ofPrograms []string
 	for i := range latest {
 		if one := &latest[i]; one.isSure && c.page != nil || one.isLone && !embeds(one) { // many people may share an address
-			targets = append(targets, one.target)
+			if one.isProgram {
+				ofPrograms = append(ofPrograms, one.target)
+			} else {
+				targets = append(targets, one.target)
+			}
 		}
+	}
+	if len(ofPrograms) > len(targets) {
+		return fold(ofPrograms), programs
 	}
 	patterns = fold(targets)
 	named := slices.DeleteFunc(slices.Clone(patterns), isWhole) // visitors open the others too

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
 // The numbers of a storm. Times are in seconds.
@@ -66,6 +68,7 @@ type sample struct {
 	address        uint64 // key of what is remembered of it
 	target         string // maxKept octets at most
 	isLone, isSure bool   // as it was counted
+	isProgram      bool   // it says so
 }
 
 func (s *Storm) start(host string, c *Check, key uint64) {
@@ -80,7 +83,8 @@ func (s *Storm) window() int { return int(s.check.window / time.Second) }
 func (s *Storm) keep(a *Arrival) {
 	if s.mu.TryLock() {
 		target := a.Request.Target
-		s.latest[s.next%samples] = sample{a.group, strings.Clone(target[:min(len(target), maxKept)]), a.counted.isLone, a.counted.sure > 0}
+		s.latest[s.next%samples] = sample{a.group, strings.Clone(target[:min(len(target), maxKept)]), a.counted.isLone, a.counted.sure > 0,
+			a.Decision.Agent.Class != crawler.Person}
 		s.next++
 		s.mu.Unlock()
 	}

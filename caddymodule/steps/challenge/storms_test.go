@@ -58,11 +58,13 @@ func TestWatch(t *testing.T) {
 		others       int // addresses that read the front page and others
 		embedding    int // one in so many of these fetches what it embeds; 0: none
 		doubt        string
+		program      bool // strangers name themselves
 	}{
 		"strangers":               {want: true},
 		"people":                  {embeds: true},
 		"among people":            {want: true, others: 200, embedding: 1},
 		"robots want other pages": {want: true, others: 200, embedding: 4},
+		"programs":                {want: true, others: 200, embedding: 1, doubt: programs, program: true},
 		"files elsewhere":         {want: true, others: 200, doubt: elsewhere},
 		"a few others":            {want: true, others: 5},
 		"a program on its round":  {want: true, others: 1},
@@ -72,7 +74,11 @@ func TestWatch(t *testing.T) {
 			if i%10 == 0 {
 				s.now = s.now.Add(time.Second)
 			}
-			s.watch(fmt.Sprintf("/w/index.php?title=T&diff=%d", i), address(i))
+			agent := chrome
+			if tt.program {
+				agent = "Go-http-client/1.1"
+			}
+			s.watch(fmt.Sprintf("/w/index.php?title=T&diff=%d", i), address(i), "User-Agent", agent)
 			if tt.embeds {
 				s.watch("/style.css", address(i))
 			}
@@ -92,7 +98,7 @@ func TestWatch(t *testing.T) {
 			patterns, doubt := s.check.stormed(storm)
 			p := step.Problem{}
 			storm.name(&p, patterns)
-			if doubt != tt.doubt || tt.want && (!slices.Contains(patterns, "/w/index.php?*diff=") || !strings.Contains(p.Message, chrome)) {
+			if doubt != tt.doubt || tt.want && (!slices.Contains(patterns, "/w/index.php?*diff=") || !tt.program && !strings.Contains(p.Message, chrome)) {
 				t.Errorf("%s: %s, %s; doubt: %q", name, patterns, p.Message, doubt)
 			}
 		}
