@@ -49,10 +49,7 @@ func (r *Reporter) health(scope statusapi.Scope, crawlers []*statusapi.Crawler, 
 				continue
 			}
 		}
-		if kind == RulesLost { // which is an accident
-			p.blame(health.Problems, now)
-		}
-		if kind == "" || kind == RulesLost {
+		if kind == "" || kind == RulesLost { // which is an accident
 			continue
 		}
 		problem.Tenant = isTenants && kind != "additions"
@@ -192,19 +189,6 @@ func (p *inForce) mistake(now time.Time, review *mistakes.Review) statusapi.Prob
 	return (&mistakes.File{Subject: p.subject(), State: func() string { return p.describe(now) }, Needed: p.Settings.NeedsFile(),
 		Unneeded: p.Settings.IsAboutHeaders(), Steps: p.Handler.Review, Last: p.Last, HasCopy: p.hasCopy(), Rules: p.Rules,
 		Review: review}).Problem()
-}
-
-// blame adds the line of the file that costs most rules to the problem that it lost them.
-func (p *inForce) blame(problems []statusapi.Problem, now time.Time) {
-	wrong := p.mistake(now, metrics.ReviewOf(p.Rules))
-	if wrong.Kind != statusapi.Mistake {
-		return
-	}
-	for i := range problems {
-		if lost := &problems[i]; lost.Kind == RulesLost && lost.Subject == p.subject() && !strings.HasSuffix(lost.Message, wrong.Message) {
-			lost.Message, lost.Line = lost.Message+": "+wrong.Message, wrong.Line
-		}
-	}
 }
 
 // problem returns the problem of what is in force; without a severity if nothing is wrong.

@@ -183,8 +183,11 @@ func (f *watchedFile) watch(p *inForce, now time.Time) {
 	switch {
 	case f.Shut != nil:
 		f.Line = lines[f.Shut[0]]
-	case f.Lost == "shrunk": // so the review is short
-		f.Line = p.mistake(now, metrics.Review(p.Rules, p.engine().Registry())).Line
+	case f.Lost == "shrunk" || f.Lost == "empty": // so the review is short
+		wrong := p.mistake(now, metrics.Review(p.Rules, p.engine().Registry()))
+		if wrong.Kind == statusapi.Mistake { // the line that costs most rules
+			f.Message, f.Line = f.Message+": "+wrong.Message, wrong.Line
+		}
 	}
 }
 
