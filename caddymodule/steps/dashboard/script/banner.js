@@ -29,7 +29,8 @@ const banner = {
 	// into the banner.
 	problem: (p) => {
 		const [mark, kind] = { error: ['bad', 'Problem:'], warning: ['warn', 'Warning:'], note: p.message.startsWith('Handled: ') ? ['good', 'Handled:'] : ['info', 'Note:'] }[p.severity];
-		const text = zoned(p.message).replace(/^Handled: /, '') + (p.since && !p.until && (mark === 'bad' || mark === 'warn') && !p.message.includes(' since ') ? ' (since ' + timeOf(Date.parse(p.since)) + ')' : '') + '.';
+		const said = zoned(p.message).replace(/^Handled: /, ''), since = p.since && timeOf(Date.parse(p.since));
+		const text = said + (since && !p.until && (mark === 'bad' || mark === 'warn') && !p.message.includes(' since ') && !said.includes(since) ? ' (since ' + since + ')' : '') + '.';
 		return { mark, kind, text, todo: zoned(p.actions[0]?.text ? p.actions[0].what + '.' : p.advice), actions: p.actions, usual: p.kind === 'impostors' };
 	},
 };

@@ -145,9 +145,9 @@ const actionOf = (a) => actions[a] || [a, ''];
 // only in the configuration.
 const inText = (r) => r.layer === 'file' || r.layer === 'policy';
 
-// placeOf returns the place of the line that decided.
+// placeOf returns the place of the line that decided, with its layer if its rule does not name that.
 const placeOf = (r) => {
 	if (!r.line) return '';
-	if (r.layer && r.layer !== 'file') return r.layer + ', line ' + r.line + ' of ' + (r.file || 'the configuration');
+	if (r.layer && r.layer !== 'file') return (r.rule?.startsWith(r.layer) ? '' : r.layer + ', ') + 'line ' + r.line + ' of ' + (r.file || 'the configuration');
 	return 'line ' + r.line + (r.file && r.file !== 'robots.txt' ? ' of ' + r.file : '');
 };
