@@ -66,6 +66,11 @@ func (c *cohorts) visitorsWith(agent string) (one, other *atomic.Int32) {
 // counts counts a page on the paths of the check.
 func (c *cohortCell) counts(agent string) {
 	c.here.Add(1)
+	c.vote(agent)
+}
+
+// vote notes a page of a User-Agent.
+func (c *cohortCell) vote(agent string) {
 	agent = agent[:min(len(agent), maxKept)]
 	switch known := c.agent.Load(); {
 	case known != nil && *known == agent:

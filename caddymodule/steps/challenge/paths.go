@@ -1,9 +1,7 @@
 package challenge
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
@@ -24,9 +22,6 @@ const (
 	otherShare     = 16
 	embedShare     = 8
 )
-
-// isWhole reports whether a pattern names nothing: it is that of the front page, or of all pages.
-func isWhole(pattern string) bool { return strings.Trim(pattern, "/*?$") == "" }
 
 // stormed returns the patterns of the latest pages of lone addresses, and the doubt that they say
 // something of a storm, "" for none.
@@ -55,10 +50,10 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 		}
 	}
 	if len(ofPrograms) > len(targets) {
-		return fold(ofPrograms), programs
+		return cost.Fold(ofPrograms), programs
 	}
-	patterns = fold(targets)
-	named := slices.DeleteFunc(slices.Clone(patterns), isWhole) // visitors open the others too
+	patterns = cost.Fold(targets)
+	named := slices.DeleteFunc(slices.Clone(patterns), cost.IsWhole) // visitors open the others too
 	if len(named) == 0 {
 		named = patterns
 	}
@@ -85,54 +80,4 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 		return patterns, elsewhere
 	}
 	return patterns, ""
-}
-
-// mostFolds bounds the patterns that fold finds: each has a part of the targets, 1/mostFolds at least.
-const mostFolds = 4
-
-// unplain is a name in a path that may have a meaning in robots.txt or in a Caddyfile. Clients choose
-// these names.
-var unplain = regexp.MustCompile(`[^/]*[^/*A-Za-z0-9._~:@,+%-][^/]*`)
-
-// fold returns the patterns, in robots.txt syntax, of most of some targets, as an audit of logs finds
-// them. Of a query, they have a parameter that all have.
-func fold(targets []string) (patterns []string) {
-	tree := cost.New()
-	for _, target := range targets {
-		tree.Add("", target, cost.Sum{Requests: 1})
-	}
-	for _, row := range tree.Rows(1. / mostFolds) {
-		path, _, _ := strings.Cut(row.Pattern, "?")
-		pattern := patternOf(row.Pattern, slices.Contains(targets, path+"/"))
-		if mostFolds*int(row.Requests) >= len(targets) && !slices.Contains(patterns, pattern) {
-			patterns = append(patterns, pattern)
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(patterns), func(one string) bool {
-		return slices.ContainsFunc(patterns, func(other string) bool { return covers(other, one) })
-	})
-}
-
-// covers reports whether a pattern that names something is of all paths of another one too.
-func covers(pattern, other string) bool {
-	group, err := judge.PathGroup([]string{pattern})
-	return err == nil && pattern != other && !isWhole(pattern) && !group.Match(other).Allowed
-}
-
-// patternOf returns the pattern of a row of costs in robots.txt syntax.
-func patternOf(row string, isFolder bool) string {
-	path, query, hasQuery := strings.Cut(row, "?")
-	name, _, isNamed := strings.Cut(query, "=")
-	pattern := unplain.ReplaceAllString(path, "*")
-	switch {
-	case isNamed && !unplain.MatchString(name):
-		return pattern + "?*" + name + "="
-	case hasQuery:
-		return pattern + "?"
-	case isFolder:
-		return pattern + "/$"
-	case !strings.HasSuffix(path, "*"):
-		return pattern + "$"
-	}
-	return pattern
 }

@@ -104,7 +104,7 @@ func mayBeStormed(all []propose.Pages) storms {
 			}
 			part = cmp.Or(pattern, part)
 		}
-		if isWhole(best) || !isLonely(p, 1) {
+		if cost.IsWhole(best) || !isLonely(p, 1) {
 			continue
 		}
 		parts := found[best]
@@ -159,7 +159,7 @@ func countOf(s *propose.Site, all storms) (list []propose.Pages, rest propose.Pa
 // the second and the third, as users and repositories of a forge come first. Where the first name
 // varies, these alone.
 func patternsOf(row string) (list []string) {
-	list = append(list, patternOf(row, false))
+	list = append(list, cost.PatternOf(row, false))
 	names := strings.Split(list[0], "/")
 	most := 3
 	for i := 2; i <= most && i < len(names)-1; i++ {

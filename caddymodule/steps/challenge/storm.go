@@ -69,6 +69,8 @@ type sample struct {
 	target         string // maxKept octets at most
 	isLone, isSure bool   // as it was counted
 	isProgram      bool   // it says so
+	at             uint32 // in seconds since 1970
+	agents         *cohortCell
 }
 
 func (s *Storm) start(host string, c *Check, key uint64) {
@@ -82,9 +84,12 @@ func (s *Storm) window() int { return int(s.check.window / time.Second) }
 // keep keeps a page as a sample, unless another request does that now.
 func (s *Storm) keep(a *Arrival) {
 	if s.mu.TryLock() {
-		target := a.Request.Target
+		target, agents := a.Request.Target, s.cohorts.cellOf(a.bearer.userAgent)
+		if a.cell == nil {
+			agents.vote(a.bearer.userAgent)
+		}
 		s.latest[s.next%samples] = sample{a.group, strings.Clone(target[:min(len(target), maxKept)]), a.counted.isLone, a.counted.sure > 0,
-			a.Decision.Agent.Class != crawler.Person}
+			a.Decision.Agent.Class != crawler.Person, a.now, agents}
 		s.next++
 		s.mu.Unlock()
 	}

@@ -4,16 +4,19 @@ import (
 	"fmt"
 	"hash/maphash"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/clock"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
@@ -97,8 +100,13 @@ func (s *Storms) Respond(x *step.Exchange, w http.ResponseWriter) http.ResponseW
 func (s *Storms) End(x *step.Exchange) { s.check.End(x) }
 
 // Problems implements step.Diagnoser.
-func (s *Storms) Problems(monitored bool) []step.Problem {
-	return s.check.accidents(func(storm *Storm, p *step.Problem) bool {
+func (s *Storms) Problems(monitored bool) (list []step.Problem) {
+	for storm := range s.check.Storms {
+		if p, ok := storm.fleet(clock.Now()); ok && !storm.on.Load() {
+			list = append(list, p)
+		}
+	}
+	return append(list, s.check.accidents(func(storm *Storm, p *step.Problem) bool {
 		patterns, doubt := s.check.stormed(storm)
 		if len(patterns) == 0 {
 			return false
@@ -133,7 +141,46 @@ func (s *Storms) Problems(monitored bool) []step.Problem {
 		p.Actions = []statusapi.Action{{What: what, Text: "challenge " + paths, Where: statusapi.Caddyfile}}
 		storm.name(p, patterns)
 		return true
-	})
+	})...)
+}
+
+// fleet returns a note about the clients of the latest pages that may be a fleet, whatever they fetch,
+// if more than `over` of its pages come.
+func (s *Storm) fleet(now time.Time) (p step.Problem, ok bool) {
+	if all, _, _ := s.sum(uint32(now.Unix()), 0); all <= s.check.over {
+		return p, false
+	}
+	s.mu.Lock()
+	latest := s.latest
+	s.mu.Unlock()
+	var visits []cost.Visit
+	first := uint32(now.Unix())
+	for i := range latest {
+		one := &latest[i]
+		if age := uint32(now.Unix()) - one.at; one.target == "" || one.isProgram || age > calmFor {
+			continue
+		}
+		first = min(first, one.at)
+		if agent := one.agents.agent.Load(); agent != nil {
+			visits = append(visits, cost.Visit{Agent: *agent, Target: one.target})
+		}
+	}
+	f, ok := cost.FindFleet(visits)
+	perMinute := f.Here * watchedShare * minute / int(max(minute, uint32(now.Unix())-first))
+	if !ok || perMinute <= watchedOver*watchedShare*minute/int(watchedWindow.Seconds()) {
+		return p, false
+	}
+	paths := strings.Join(f.Patterns, " ")
+	p = step.Problem{
+		Severity: statusapi.Remark, Kind: "storms", Sites: []string{s.site()}, Now: perMinute, AmongPeople: true,
+		Message: fmt.Sprintf("about %s times a minute, one User-Agent gets pages of `%s` at %s, and hardly any others, while other visitors "+
+			"hardly want these: a fleet of robots, or people who follow one link", words.Count(perMinute), paths, s),
+		Advice: "If they are robots, write `challenge " + paths + "` into the block `robots`: it asks all with this User-Agent there, " +
+			"also those that fetch style sheets and images.",
+	}
+	p.Plain = p.Message
+	p.Message = strings.Replace(p.Message, "one User-Agent", "the User-Agent "+strconv.QuoteToASCII(f.Agent), 1)
+	return p, true
 }
 
 // Interface guards

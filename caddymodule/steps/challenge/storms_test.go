@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 )
 
 // The patterns of a storm name what it is after, and no more than a pattern can say: what clients
@@ -39,7 +40,7 @@ func TestFold(t *testing.T) {
 		for i := range samples {
 			targets = append(targets, tt.target(i))
 		}
-		got := fold(targets)
+		got := cost.Fold(targets)
 		slices.Sort(got)
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s: %s, want %s", name, strings.Join(got, " "), tt.want)
@@ -152,5 +153,41 @@ func TestStormOfCrawlersNames(t *testing.T) {
 	c.describe(&Storm{Host: "example.com"}, &p, false)
 	if !strings.HasPrefix(p.Message, "Handled: after a storm on pages of `") || !strings.Contains(p.Message, "no stranger came, or only with names of crawlers") {
 		t.Errorf("%s", p.Message)
+	}
+}
+
+// A fleet with one User-Agent that fetches style sheets is named: if it comes fast, and wants what others
+// hardly do.
+func TestFleetThatFetchesStyleSheets(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		every  time.Duration
+		agents int // of the visitors of these pages
+		want   bool
+	}{
+		"fleet":        {100 * time.Millisecond, 1, true},
+		"slow":         {15 * time.Second, 1, false},
+		"all browsers": {100 * time.Millisecond, 10, false},
+	} {
+		s := newSite(t, func(c *Config) {
+			*c = Config{name: "storms", over: watchedOver, window: watchedWindow, paths: pathsOf(t, "/*")}
+		})
+		for i := range 600 {
+			s.now = s.now.Add(tt.every)
+			target, agent := fmt.Sprintf("/o%d/r%d/blame/main/f%d.go", i%7, i%11, i), chrome
+			if agent += fmt.Sprint(i % tt.agents); i%3 == 0 {
+				target, agent = fmt.Sprintf("/o%d/r%d", i%7, i%11), fmt.Sprint(chrome, i/3%10)
+			}
+			s.watch(target, address(i), "User-Agent", agent)
+			s.watch("/style.css", address(i), "User-Agent", agent)
+		}
+		for storm := range s.check.Storms {
+			p, ok := storm.fleet(s.now)
+			if storm.IsOn(uint32(s.now.Unix()), nil) || ok != tt.want || ok &&
+				(!strings.Contains(p.Message, "the User-Agent \""+chrome+"0\" gets pages of `/*/*/blame/") || strings.Contains(p.Plain, "Mozilla") ||
+					!strings.Contains(p.Advice, "`challenge /*/*/blame/")) {
+				t.Errorf("%s: %v %+v", name, ok, p)
+			}
+		}
 	}
 }

@@ -1,0 +1,74 @@
+package cost
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/caddy-robots/caddy-robots/internal/audit/target"
+)
+
+// Visit is a page that a client with a browser's User-Agent got.
+type Visit struct {
+	Agent  string // the User-Agent
+	Target string
+}
+
+// Fleet is the clients with one exact User-Agent that hardly want anything but pages of some
+// patterns, which others hardly want: robots, whatever else they fetch, or people who follow one link.
+type Fleet struct {
+	Agent    string
+	Patterns []string // in robots.txt syntax
+	// Visits of the patterns and of other pages, with that User-Agent and with others.
+	Here, Elsewhere, OthersHere, OthersElsewhere int
+}
+
+const (
+	leastVisits = 32 // of a fleet
+	leastOthers = 16 // of others to other pages
+	fleetFactor = 5  // by how much its share of visits here exceeds that of the others, whose is at most 1/5
+	fewAgents   = 8  // those with most visits are looked at
+)
+
+// FindFleet returns the largest fleet among visits. ok is false if there is none.
+func FindFleet(visits []Visit) (f Fleet, ok bool) {
+	targets := make(map[string][]string)
+	for _, v := range visits {
+		targets[v.Agent] = append(targets[v.Agent], v.Target)
+	}
+	agents := slices.SortedFunc(maps.Keys(targets), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(targets[b]), len(targets[a])), cmp.Compare(a, b))
+	})
+	for _, agent := range agents[:min(len(agents), fewAgents)] {
+		if len(targets[agent]) < leastVisits {
+			break
+		}
+		one := Fleet{Agent: agent, Patterns: slices.DeleteFunc(Fold(targets[agent]), IsWhole)}
+		if len(one.Patterns) == 0 {
+			continue
+		}
+		paths := target.Group(one.Patterns...)
+		for _, v := range visits {
+			switch isHere := target.Matches(paths, v.Target); {
+			case v.Agent == agent && isHere:
+				one.Here++
+			case v.Agent == agent:
+				one.Elsewhere++
+			case isHere:
+				one.OthersHere++
+			default:
+				one.OthersElsewhere++
+			}
+		}
+		if one.isFleet() && one.Here > f.Here {
+			f, ok = one, true
+		}
+	}
+	return f, ok
+}
+
+func (f *Fleet) isFleet() bool {
+	return f.Here >= leastVisits && f.OthersElsewhere >= leastOthers && f.Here > f.OthersHere &&
+		fleetFactor*f.OthersHere <= f.OthersHere+f.OthersElsewhere &&
+		f.Here*f.OthersElsewhere >= fleetFactor*max(1, f.OthersHere)*max(1, f.Elsewhere)
+}
