@@ -24,6 +24,7 @@ type Finding struct {
 	//   - own_clients_refused: which clients that may be the operator's would have been, if any
 	//   - worst_half_hour: which crawler sent so many requests in half an hour that it harms, and when
 	//   - disguised: which pages robots with browsers' User-Agents seem to request, if any
+	//   - fleet: which User-Agent opened pages that others hardly want, if one did
 	//   - costs: which robot and which paths cost most, if that is much
 	Code string `json:"code"`
 	Text string `json:"text"` // the answer, in English
@@ -60,6 +61,11 @@ func (a *auditor) findings(r *Report) []Finding {
 			"with what that would have held, and how many others it would have asked once."
 	}
 	add(disguised)
+	fleet := a.strangers.visits.fleet()
+	if len(r.Strangers.Asked) > 0 { // the site has a line challenge
+		fleet.Change, fleet.Paste = "", ""
+	}
+	add(fleet)
 	add(Finding{Code: "costs", Text: strings.Join(r.costs(), " "),
 		Change: "To see which changes would have saved how much, run this command again with --suggest."})
 	slices.SortStableFunc(list, func(a, b Finding) int { return min(len(b.Change), 1) - min(len(a.Change), 1) })

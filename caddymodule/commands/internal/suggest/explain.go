@@ -33,7 +33,16 @@ func (s *suggester) explain(chosen []*candidate) {
 
 // hasStrangers reports whether the report calls strangers a cost, or can't tell.
 func (s *suggester) hasStrangers() bool {
-	return s.Report.Costs.Lone.Requests > 0 || s.unknownStrangers() != ""
+	return s.Report.Costs.Lone.Requests > 0 || s.unknownStrangers() != "" || s.fleet() != nil
+}
+
+// fleet returns the finding that names a User-Agent; nil if there is none.
+func (s *suggester) fleet() *audit.Finding {
+	i := slices.IndexFunc(s.Report.Findings, func(f audit.Finding) bool { return f.Code == "fleet" })
+	if i < 0 {
+		return nil
+	}
+	return &s.Report.Findings[i]
 }
 
 // unknownStrangers says why it is not known which addresses are lone; "" if it is.

@@ -62,6 +62,10 @@ func Add(ctx context.Context, in *Input) error {
 	if why := s.unknownStrangers(); why != "" {
 		s.about.Note("%s", why)
 	}
+	if f := s.fleet(); f != nil && f.Paste != "" {
+		s.about.Note("%s %s", f.Text, f.Change)
+		s.about.Note("%s", f.Paste)
+	}
 	list, err := s.candidates()
 	if err == nil && len(list) > 0 {
 		list, err = s.judge(ctx, list)
