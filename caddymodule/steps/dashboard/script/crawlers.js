@@ -22,7 +22,7 @@ const crawlers = {
 				crawlers.sort = { key: c.key, down: crawlers.sort.key === c.key ? !crawlers.sort.down : !c.text };
 				crawlers.show(state.live);
 			});
-			const th = make('th', (c.text ? '' : 'num ') + (c.wide ? 'wide' : c.key === 'would' ? 'would' : ''), button);
+			const th = make('th', (c.text ? '' : 'num ') + (c.wide ? 'wide ' : '') + (c.key === 'would' ? 'would' : c.key === 'share' ? 'claims' : ''), button);
 			th.scope = 'col';
 			head.append(th);
 		}
@@ -59,6 +59,7 @@ const crawlers = {
 		const table = byId('crawlers'), rows = live.busiest_crawlers.map(crawlers.of).filter((c) => c.requests).sort(crawlers.order);
 		byId('crawlersunit').textContent = 'in the last ' + state.span;
 		table.classList.toggle('enforced', !rows.some((row) => row.would));
+		table.classList.toggle('unverified', rows.every((row) => crawlers.share(row) < 0));
 		const more = live.crawlers_total - live.busiest_crawlers.length;
 		empty('crawlersempty', !rows.length ? 'No crawler has sent a request in the last ' + state.span + '.' : more > 0 ? plural(more, 'more crawler', 'more crawlers') + ' with fewer requests.' : '');
 		table.hidden = !rows.length;
@@ -90,7 +91,7 @@ const crawlers = {
 	},
 
 	row: (row) => {
-		const name = make('th', '', crawlers.button(row.name), make('span', 'sub', [row.purpose, crawlers.shareText(row)].filter(Boolean).join(', ')));
+		const name = make('th', '', crawlers.button(row.name), make('span', 'sub', [row.purpose.replaceAll('-', '\u2011'), crawlers.shareText(row)].filter(Boolean).join(', ')));
 		name.scope = 'row';
 		if (row.operator) name.title = 'operated by ' + row.operator;
 		return make('tr', state.crawler === row.name ? 'chosen' : '', name,
@@ -99,7 +100,7 @@ const crawlers = {
 			make('td', 'num' + (row.denied ? ' some-deny' : ' none'), count(row.denied)),
 			make('td', 'num' + (row.throttled ? ' some-throttle' : ' none'), count(row.throttled)),
 			make('td', 'num would' + (row.would ? ' some-deny' : ' none'), count(row.would)),
-			make('td', 'num wide' + (crawlers.share(row) < 0 ? ' none' : ''), crawlers.shareText(row) || '–'),
+			make('td', 'num wide claims' + (crawlers.share(row) < 0 ? ' none' : ''), crawlers.shareText(row) || '–'),
 			make('td', 'num wide', timeOf(row.last)));
 	},
 
