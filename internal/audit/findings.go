@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -61,11 +63,7 @@ func (a *auditor) findings(r *Report) []Finding {
 			"with what that would have held, and how many others it would have asked once."
 	}
 	add(disguised)
-	fleet := a.strangers.visits.fleet()
-	if len(r.Strangers.Asked) > 0 { // the site has a line challenge
-		fleet.Change, fleet.Paste = "", ""
-	}
-	add(fleet)
+	add(r.fleet(&a.strangers.visits))
 	add(Finding{Code: "costs", Text: strings.Join(r.costs(), " "),
 		Change: "To see which changes would have saved how much, run this command again with --suggest."})
 	slices.SortStableFunc(list, func(a, b Finding) int { return min(len(b.Change), 1) - min(len(a.Change), 1) })
@@ -107,6 +105,25 @@ func (r *Report) costs() (list []string) {
 		list = append(list, fmt.Sprintf("Of what %s requested, %s cost most: %s.", who, row.Pattern, r.parts(row.Sum)))
 	}
 	return list
+}
+
+// fleet names a User-Agent that opened pages which others hardly want, as the watch of a server does; a
+// finding without a text if there is none.
+func (r *Report) fleet(visits *cost.Visits) (f Finding) {
+	one, pages, ok := visits.Fleet()
+	if !ok || pages < lonelyRequests {
+		return f
+	}
+	paths := strings.Join(one.Patterns, " ")
+	f.Code = "fleet"
+	f.Text = fmt.Sprintf("The User-Agent %s opened about %s of %s, and hardly any others, while others hardly want these: a fleet of robots, "+
+		"whatever else it fetches, or people who follow one link.", strconv.QuoteToASCII(one.Agent), words.Plural(pages, "page", "pages"), paths)
+	if len(r.Strangers.Asked) == 0 { // else the site has a line challenge
+		f.Change = "If they are robots, write this line into the robots block of the Caddyfile. It asks all with this User-Agent there, also those " +
+			"that fetch style sheets and images."
+		f.Paste = "challenge " + paths
+	}
+	return f
 }
 
 // ProposedRate is the rate of each crawler, in requests a minute, that the proposed

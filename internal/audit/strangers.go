@@ -134,7 +134,7 @@ type strangers struct {
 	waiting        []Page // for lonelyFor, the oldest first
 	clock          int64  // the latest time so far
 	pages          int64
-	visits         visits
+	visits         cost.Visits
 	coarse         int64 // requests whose time is not exact to a second
 	settle         func(*Page)
 	hosts          map[*Host]*hostPages
@@ -181,7 +181,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 	if target.IsFeed(v.Target) || v.now().Rules.Hides(v.Target) { // which must not be shown
 		return reads
 	}
-	s.visits.add(v.Entry.UserAgent(), v.Target)
+	s.visits.Add(v.Entry.UserAgent(), v.Target)
 	if len(s.waiting) == maxWaiting {
 		s.release(s.waiting[0].At)
 	}

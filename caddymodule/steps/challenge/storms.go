@@ -151,7 +151,7 @@ func (s *Storm) fleet(now time.Time) (p step.Problem, ok bool) {
 		return p, false
 	}
 	s.mu.Lock()
-	latest := s.latest
+	latest, isFull := s.latest, s.next >= samples
 	s.mu.Unlock()
 	var visits []cost.Visit
 	first := uint32(now.Unix())
@@ -166,7 +166,11 @@ func (s *Storm) fleet(now time.Time) (p step.Problem, ok bool) {
 		}
 	}
 	f, ok := cost.FindFleet(visits)
-	perMinute := f.Here * watchedShare * minute / int(max(minute, uint32(now.Unix())-first))
+	span := uint32(now.Unix()) - first
+	if !isFull {
+		span = max(span, minute) // they have just begun to come
+	}
+	perMinute := f.Here * watchedShare * minute / int(max(1, span))
 	if !ok || perMinute <= watchedOver*watchedShare*minute/int(watchedWindow.Seconds()) {
 		return p, false
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit/target"
 )
@@ -12,6 +13,46 @@ import (
 type Visit struct {
 	Agent  string // the User-Agent
 	Target string
+}
+
+// How many visits are kept, and how many octets of their User-Agents and targets.
+const (
+	maxVisits = 1 << 12
+	maxAgent  = 256
+	maxTarget = 512
+)
+
+// Visits are visits of a log: one in so many that at most maxVisits are kept. The zero value has none.
+type Visits struct {
+	kept    []Visit
+	all     int64
+	skipped uint // of 2^skipped visits, one is kept
+}
+
+// Add adds a visit. It clones what it keeps.
+func (v *Visits) Add(agent, target string) {
+	v.all++
+	if v.all&(1<<v.skipped-1) != 0 {
+		return
+	}
+	if len(v.kept) == maxVisits {
+		for i := range maxVisits / 2 {
+			v.kept[i] = v.kept[2*i+1] // every second one
+		}
+		v.kept = v.kept[:maxVisits/2]
+		v.skipped++
+		if v.all&(1<<v.skipped-1) != 0 {
+			return
+		}
+	}
+	v.kept = append(v.kept, Visit{strings.Clone(agent[:min(len(agent), maxAgent)]), strings.Clone(target[:min(len(target), maxTarget)])})
+}
+
+// Fleet returns the largest fleet of a log, and about how many visits it has of its patterns. ok is false
+// if there is none.
+func (v *Visits) Fleet() (f Fleet, visits int64, ok bool) {
+	f, ok = FindFleet(v.kept)
+	return f, int64(f.Here) << v.skipped, ok
 }
 
 // Fleet is the clients with one exact User-Agent that hardly want anything but pages of some
