@@ -89,6 +89,7 @@ type Site struct {
 	last minute // of the last request
 	days uint32 // on which it had requests, of the last 31: see ring.days
 	gone bool   // of a host: it is evicted
+	view *siteView
 }
 
 // Site returns the counters of a site, and adds them if there are none. The name

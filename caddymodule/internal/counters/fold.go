@@ -51,11 +51,13 @@ func (c *Counters) fold() {
 		}
 	}
 	for r := range c.rows.all() {
-		if more := r.n.Swap(0); more > 0 {
-			r.Number = r.number.Load()
-			r.take(c.at, more, cmp.Or(r.last.Load(), now.Unix()))
-			c.note(r, more)
+		if r.n.Load() == 0 { // most of many
+			continue
 		}
+		more := r.n.Swap(0)
+		r.Number = r.number.Load()
+		r.take(c.at, more, cmp.Or(r.last.Load(), now.Unix()))
+		c.note(r, more)
 	}
 	c.advance(minuteOf(now))
 }

@@ -116,6 +116,7 @@ type row struct {
 	Row
 	site *Site
 	hash uint64
+	line uint64 // of the line at its origin; see LineID.at
 	of   *limit
 	next atomic.Pointer[row] // in the table
 	sum  *row                // counts the requests too: the same crawler at the pattern of a host, or its class, once the row is evicted
@@ -167,7 +168,7 @@ func (s *Site) add(w who, o outcome, facts *Line) *row {
 		sum = s.pattern.add(w, o, nil)
 	}
 	added := c.rows.add(hash, of, func(r *row) {
-		r.site, r.who, r.outcome, r.Line, r.sum = s, w, o, facts, sum
+		r.site, r.who, r.outcome, r.Line, r.line, r.sum = s, w, o, facts, line, sum
 		r.Crawler = strings.Clone(w.Crawler)
 	})
 	switch {

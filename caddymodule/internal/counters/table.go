@@ -2,6 +2,7 @@ package counters
 
 import (
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -12,7 +13,8 @@ import (
 type table struct {
 	buckets [1 << 14]atomic.Pointer[row] // most have few
 
-	mu sync.Mutex // for changes
+	mu   sync.Mutex // for changes
+	rows []*row     // all of them, in the order in which they were added: a walk of 70,000 is faster in it
 }
 
 // limit is a number of rows, and the largest one.
@@ -50,6 +52,7 @@ func (t *table) add(hash uint64, of *limit, begin func(*row)) *row {
 	first := t.bucket(hash)
 	added.next.Store(first.Load())
 	first.Store(added)
+	t.rows = append(t.rows, added)
 	of.n.Add(1)
 	return added
 }
@@ -59,28 +62,25 @@ func (t *table) add(hash uint64, of *limit, begin func(*row)) *row {
 func (t *table) remove(gone func(*row) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for i := range t.buckets {
-		link := &t.buckets[i]
-		for r := link.Load(); r != nil; r = link.Load() {
-			if !gone(r) {
-				link = &r.next
-				continue
-			}
-			link.Store(r.next.Load())
-			r.of.n.Add(-1)
+	kept := make([]*row, 0, len(t.rows)) // walks of the former list go on
+	for _, r := range t.rows {
+		if !gone(r) {
+			kept = append(kept, r)
+			continue
 		}
+		link := t.bucket(r.hash)
+		for at := link.Load(); at != r; at = link.Load() {
+			link = &at.next
+		}
+		link.Store(r.next.Load())
+		r.of.n.Add(-1)
 	}
+	t.rows = kept
 }
 
-// all returns the rows. One that is added or removed meanwhile may or may not be among them.
+// all returns the rows. One that is added or removed meanwhile is not among them, or is.
 func (t *table) all() iter.Seq[*row] {
-	return func(yield func(*row) bool) {
-		for i := range t.buckets {
-			for r := t.buckets[i].Load(); r != nil; r = r.next.Load() {
-				if !yield(r) {
-					return
-				}
-			}
-		}
-	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Values(t.rows)
 }

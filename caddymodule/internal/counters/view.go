@@ -106,13 +106,13 @@ type View struct {
 	span  span
 	at    minute
 
-	sites    map[*Site]*siteView
+	sites    []*Site // with a view
 	reasons  map[outcome]*statusapi.ReasonCounts
 	crawlers map[id]*statusapi.Crawler
 	lines    map[uint64]*LineCount
 }
 
-// siteView is what a view has of a site.
+// siteView is what a view has of a site, while it is made.
 type siteView struct {
 	counts *statusapi.Site // nil if it is not in the scope
 	// it is in the scope, and its pattern is not: the counts of a pattern have those of its hosts
@@ -127,7 +127,7 @@ func (c *Counters) View(scope statusapi.Scope, span string) *View {
 	c.fold()
 	v := &View{
 		Summary: &statusapi.Summary{Since: c.since.UTC(), Hour: c.series(statusapi.SpanHour), Series: c.series(span), Reasons: []statusapi.ReasonCounts{}},
-		scope:   scope, span: spanNames[span], at: c.at, sites: make(map[*Site]*siteView), reasons: make(map[outcome]*statusapi.ReasonCounts),
+		scope:   scope, span: spanNames[span], at: c.at, reasons: make(map[outcome]*statusapi.ReasonCounts),
 		crawlers: make(map[id]*statusapi.Crawler), lines: make(map[uint64]*LineCount),
 	}
 	for r := range c.rows.all() {
@@ -145,6 +145,9 @@ func (c *Counters) View(scope statusapi.Scope, span string) *View {
 			v.addToLine(r)
 		}
 	}
+	for _, s := range v.sites {
+		s.view = nil
+	}
 	for _, one := range v.reasons {
 		v.Reasons = append(v.Reasons, *one)
 	}
@@ -158,16 +161,15 @@ func (c *Counters) View(scope statusapi.Scope, span string) *View {
 
 // siteOf returns what the view has of a site.
 func (v *View) siteOf(s *Site) *siteView {
-	found := v.sites[s]
-	if found == nil {
-		found = &siteView{topmost: v.scope.Site(s.name) && (s.pattern == nil || !v.scope.Site(s.pattern.name))}
-		v.sites[s] = found
+	if s.view == nil {
+		s.view = &siteView{topmost: v.scope.Site(s.name) && (s.pattern == nil || !v.scope.Site(s.pattern.name))}
+		v.sites = append(v.sites, s)
 		if s.in(v.scope) {
-			found.counts = &statusapi.Site{Name: s.name, Pattern: s.patternName()}
-			v.Sites = append(v.Sites, found.counts)
+			s.view.counts = &statusapi.Site{Name: s.name, Pattern: s.patternName()}
+			v.Sites = append(v.Sites, s.view.counts)
 		}
 	}
-	return found
+	return s.view
 }
 
 // addToSite adds a row to the counts of its site.
@@ -237,11 +239,10 @@ func (v *View) addToCrawler(r *row, n statusapi.Windows[uint64]) {
 
 // addToLine adds a row to the counts of its line.
 func (v *View) addToLine(r *row) {
-	at := r.Line.ID.at(r.Line.Origin)
-	to := v.lines[at]
+	to := v.lines[r.line]
 	if to == nil {
 		to = &LineCount{Line: r.Line, Site: r.site.configured()}
-		v.lines[at] = to
+		v.lines[r.line] = to
 	}
 	*to.Of(r.action(), r.Monitor) += r.Total
 	if r.action() != judge.Pass {
