@@ -28,21 +28,22 @@ func linesOf(query statusapi.LinesQuery, shared sharedFiles, list []*counters.Li
 		return query.ID != "" && shared.idOf(n) != wanted || query.Refused && statusapi.Refused(n.Decided) == 0
 	})
 	answer := &statusapi.Lines{Total: len(list), Lines: []statusapi.Line{}}
-	list = top(cmp.Or(query.Limit, statusapi.DefaultLimit), list, func(a, b *counters.LineCount) int {
+	shown := topOf(cmp.Or(query.Limit, statusapi.DefaultLimit), list, func(a, b *counters.LineCount) int {
 		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(statusapi.Refused(b.Decided), statusapi.Refused(a.Decided)), strings.Compare(a.Origin.Host, b.Origin.Host),
 			strings.Compare(b.Origin.Scheme, a.Origin.Scheme), cmp.Compare(a.Layer, b.Layer), cmp.Compare(a.Number, b.Number),
 			strings.Compare(a.Text, b.Text), cmp.Compare(a.ID, b.ID))
-	})
-	in := make(map[originID]*inForce, len(list)) // nil if it is not in force
-	for _, n := range list {
-		in[shared.idOf(n)] = nil
+	}).first
+	in := make(map[originID]*inForce, len(shown)) // nil if it is not in force
+	for i := range shown {
+		in[shared.idOf(&shown[i])] = nil
 	}
 	for p := range all {
 		if found, ok := in[p.id]; ok && found == nil {
 			in[p.id] = new(*p)
 		}
 	}
-	for _, n := range list {
+	for i := range shown {
+		n := &shown[i]
 		answer.Lines = append(answer.Lines, in[shared.idOf(n)].line(n))
 	}
 	return answer

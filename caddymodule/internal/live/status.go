@@ -21,7 +21,8 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 	view := c.View(scope, query.Span)
 	s := &statusapi.Status{Summary: view.Summary, Modes: make(map[string]int)}
 	s.Verify = slices.ContainsFunc(r.handlersIn(scope), func(h *Handler) bool { return h.Verifies })
-	sites, states := r.withModes(scope, view.Sites), make(siteStates)
+	sites := r.withModes(scope, view.Sites)
+	states := make(siteStates, len(sites))
 	for _, row := range sites {
 		s.Modes[row.Mode]++
 		states.at(row.Name)
@@ -35,11 +36,19 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 			refused[shared.idOf(n)] += n.Day
 		}
 	}
-	var files []*file
-	health := r.health(scope, view.Crawlers, func(p *inForce, kind string) {
-		s.Origins.Rules += p.Rules.RuleCount()
-		states.add(p, kind)
-		files = append(files, &file{*p, kind == "", refused[p.id]})
+	var health *statusapi.Health
+	files, chosen, wanted, f := topOf(query.Limit, nil, compareFiles), []file{}, parseID(query.ID), new(file)
+	busiest := linesOf(statusapi.LinesQuery{Refused: true, Limit: query.Limit}, shared, view.Lines, func(yield func(*inForce) bool) {
+		health = r.health(scope, view.Crawlers, func(p *inForce, kind string) {
+			s.Origins.Origins++
+			s.Origins.Rules += p.Rules.RuleCount()
+			states.add(p, kind)
+			*f = file{*p, kind == "", refused[p.id]}
+			if files.add(f); p.id == wanted {
+				chosen = append(chosen, *f)
+			}
+			yield(p)
+		})
 	})
 	for _, p := range slices.Backward(health.Problems) {
 		if isTrouble(p) {
@@ -54,29 +63,26 @@ func (r *Reporter) Status(scope statusapi.Scope, query statusapi.Query) (*status
 	}
 	s.Sites = worst(sites, query)
 	s.CrawlersTotal = len(view.Crawlers)
-	s.Busiest = values(top(query.Limit, view.Crawlers, func(a, b *statusapi.Crawler) int {
+	s.Busiest = topOf(query.Limit, view.Crawlers, func(a, b *statusapi.Crawler) int {
 		return cmp.Or(cmp.Compare(b.In(query.Span).Requests, a.In(query.Span).Requests), cmp.Compare(b.Total.Requests, a.Total.Requests),
 			strings.Compare(a.Name, b.Name), strings.Compare(a.Class, b.Class))
-	}))
+	}).first
 	recent := c.Kept(scope, query.After)
 	s.Last = query.After
 	if len(recent) > 0 {
 		s.Last = recent[0].Seq
 	}
-	s.Recent = values(recent[:min(len(recent), query.Limit)])
-	busiest := linesOf(statusapi.LinesQuery{Refused: true, Limit: query.Limit}, shared, view.Lines, func(yield func(*inForce) bool) {
-		for i := 0; i < len(files) && yield(&files[i].inForce); i++ {
-		}
-	})
-	s.Rules, s.RulesTotal = busiest.Lines, busiest.Total
-	s.Origins.Origins, s.Files = len(files), []statusapi.Origin{}
-	for _, f := range top(query.Limit, files, compareFiles) {
-		s.Files = append(s.Files, r.origin(&f.inForce))
+	s.Recent = []statusapi.Refusal{}
+	for _, f := range recent[:min(len(recent), query.Limit)] {
+		s.Recent = append(s.Recent, *f)
 	}
-	isWanted := func(f *file) bool { return f.id.String() == query.ID }
-	if i := slices.IndexFunc(files, isWanted); query.ID != "" && i >= 0 &&
-		!slices.ContainsFunc(s.Files, func(f statusapi.Origin) bool { return f.ID == query.ID }) {
-		s.Files = append(s.Files, r.origin(&files[i].inForce))
+	s.Rules, s.RulesTotal = busiest.Lines, busiest.Total
+	s.Files = []statusapi.Origin{}
+	if !slices.ContainsFunc(files.first, func(f file) bool { return f.id == wanted }) {
+		files.first = append(files.first, chosen...)
+	}
+	for i := range files.first {
+		s.Files = append(s.Files, r.origin(&files.first[i].inForce))
 	}
 	return s, nil
 }
@@ -189,8 +195,8 @@ func (s siteStates) add(p *inForce, kind string) {
 func worst(rows []*statusapi.Site, query statusapi.Query) []statusapi.Site {
 	name := strings.ToLower(query.Name)
 	rows = slices.DeleteFunc(rows, func(row *statusapi.Site) bool { return !strings.Contains(row.Name, name) })
-	return values(top(query.Limit, rows, func(a, b *statusapi.Site) int {
+	return topOf(query.Limit, rows, func(a, b *statusapi.Site) int {
 		return cmp.Or(before(!a.OK, !b.OK), cmp.Compare(b.SearchRefused, a.SearchRefused),
 			cmp.Compare(statusapi.Refused(b.Decided), statusapi.Refused(a.Decided)), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Name, b.Name))
-	}))
+	}).first
 }

@@ -66,21 +66,27 @@ func plainLocation(s *config.Source) string {
 	return location
 }
 
-// top returns the first elements of a list in an order, never nil. It sorts no others.
-func top[T any](limit int, list []*T, compare func(a, b *T) int) []*T {
-	first := make([]*T, 0, min(limit, len(list))+1)
-	for _, one := range list {
-		if len(first) == limit && compare(one, first[limit-1]) >= 0 {
-			continue
-		}
-		at, _ := slices.BinarySearchFunc(first, one, compare)
-		first = slices.Insert(first, at, one)
-		first = first[:min(len(first), limit)]
-	}
-	return first
+// top has copies of the first elements in an order, of those that were added.
+type top[T any] struct {
+	limit   int
+	compare func(a, b *T) int
+	first   []T
 }
 
-// values returns what the elements of a list point to, never nil.
-func values[T any](list []*T) []T {
-	return append([]T{}, words.Map(list, func(one *T) T { return *one })...)
+// topOf returns a top with the elements of a list.
+func topOf[T any](limit int, list []*T, compare func(a, b *T) int) *top[T] {
+	t := &top[T]{limit, compare, []T{}}
+	for _, one := range list {
+		t.add(one)
+	}
+	return t
+}
+
+func (t *top[T]) add(one *T) {
+	if len(t.first) == t.limit && t.compare(one, &t.first[t.limit-1]) >= 0 {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(t.first, one, func(x T, one *T) int { return t.compare(&x, one) })
+	t.first = slices.Insert(t.first, at, *one)
+	t.first = t.first[:min(len(t.first), t.limit)]
 }
