@@ -34,6 +34,7 @@ type auditOptions struct {
 	html               string
 	suggest            bool
 	hosts              []string
+	proxies            proxies
 	config             cli.Selection
 	rules              judge.Settings
 	location           *time.Location
@@ -52,6 +53,7 @@ func auditCommand(m cli.Module) *cobra.Command {
 	f.StringArrayVarP(&o.robots, "robots", "r", nil, "robots.txt to judge by: a file, a URL, or none; or DATE=FILE, which may be repeated")
 	f.StringArrayVar(&o.against, "against", nil, "robots.txt to compare with, in the forms of --robots")
 	f.StringVar(&o.zone, "zone", "", "time zone for times without one: Europe/Berlin, +02:00, Local (default UTC)")
+	o.proxies.addTo(cmd)
 	f.BoolVar(&o.verify, "verify", false, "verify the crawlers with published address lists and DNS")
 	f.BoolVar(&o.json, "json", false, "print the report as JSON")
 	f.StringVar(&o.html, "html", "", "also write the report as an HTML page to this file")
@@ -89,6 +91,7 @@ func (o *auditOptions) audit(cmd *cobra.Command, args []string) error {
 	}
 	options := audit.Options{
 		Files: files, Zone: o.location, Hosts: o.hosts, Verify: o.verify, Full: o.full, Decided: o.decided,
+		IsProxy: o.proxies.trusts,
 	}
 	if o.html != "" {
 		if err := checkPage(o.html); err != nil {

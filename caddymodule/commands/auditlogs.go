@@ -4,14 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/caddy-robots/caddy-robots/internal/audit"
 	"github.com/caddy-robots/caddy-robots/internal/audit/page"
 	"github.com/caddy-robots/caddy-robots/internal/logfile"
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // openLogs opens the logs that the arguments (files and globs) name. again are the flags for
@@ -56,6 +60,39 @@ func openLogs(args []string, stdin io.Reader, again ...string) (files []logfile.
 		return nil, fmt.Errorf("%s reads the log several times: give it as a file, not as standard input or a pipe", again[0])
 	}
 	return files, nil
+}
+
+// proxies is the value of --trusted-proxies.
+type proxies []netip.Prefix
+
+// addTo adds the flag to a command.
+func (p *proxies) addTo(cmd *cobra.Command) {
+	cmd.Flags().Func("trusted-proxies", "address or network of proxies whose X-Forwarded-For names the client, or private_ranges; may be repeated",
+		func(text string) error {
+			if text == privateRanges {
+				*p = append(*p, netip.Prefix{})
+				return nil
+			}
+			network, err := netip.ParsePrefix(text)
+			if addr, isAddr := netip.ParseAddr(text); isAddr == nil {
+				network, err = addr.Prefix(addr.BitLen())
+			}
+			if err != nil {
+				return fmt.Errorf("want an address, a network such as 192.0.2.0/24, or %s", privateRanges)
+			}
+			*p = append(*p, network)
+			return nil
+		})
+}
+
+// privateRanges stands for all private addresses, as in Caddy's trusted_proxies.
+const privateRanges = "private_ranges"
+
+// trusts reports whether an address is that of a proxy.
+func (p proxies) trusts(addr netip.Addr) bool {
+	return slices.ContainsFunc(p, func(network netip.Prefix) bool {
+		return network.Contains(addr) || !network.IsValid() && netaddr.IsSpecial(addr)
+	})
 }
 
 // logNames returns the files that an argument names: the argument itself, or

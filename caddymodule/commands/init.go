@@ -32,6 +32,7 @@ type initOptions struct {
 	config, robots string
 	site           string
 	logs           []string
+	proxies        proxies
 }
 
 func initCommand(m cli.Module) *cobra.Command {
@@ -44,6 +45,7 @@ func initCommand(m cli.Module) *cobra.Command {
 		"host of the site to print a block for; default: all sites without a robots handler that do not only redirect")
 	f.StringVarP(&o.robots, "robots", "r", "", "the site's robots.txt: a file, a URL, or - for standard input")
 	f.StringArrayVar(&o.logs, "log", nil, "access log from which changes are suggested; a file or a pattern; may be repeated")
+	o.proxies.addTo(cmd)
 	return cmd
 }
 

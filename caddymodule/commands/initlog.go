@@ -25,7 +25,7 @@ func (o *initOptions) suggestions(cmd *cobra.Command, sites []allsites.Site, ind
 	}
 	s := &sites[index]
 	options := audit.Options{
-		Files: files, Only: true,
+		Files: files, Only: true, IsProxy: o.proxies.trusts,
 		Sites: []audit.Site{{Hosts: s.Hosts, Robots: []audit.Version{{Name: "robots.txt", Response: answer}}}},
 	}
 	for _, other := range slices.Delete(slices.Clone(sites), index, index+1) {

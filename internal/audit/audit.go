@@ -16,9 +16,11 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -55,6 +57,9 @@ type Options struct {
 	// rules has not checked yet, with published lists and DNS. It stops after 5
 	// minutes or 10,000 addresses. The logs must not be such as can be read only once.
 	Verify bool
+	// IsProxy reports whether an address is that of a proxy, which can be trusted to say for whom it sends
+	// requests: the last address of X-Forwarded-For that is no proxy's is then the client's. nil: none is.
+	IsProxy func(netip.Addr) bool
 	// Full shows client addresses and the values of queries, which are masked
 	// otherwise.
 	Full bool
@@ -169,10 +174,23 @@ func (a *auditor) eachRequest(ctx context.Context, count func(*Judged)) error {
 			l.Entry.At = a.clock
 		}
 		a.clock = max(a.clock, l.Entry.At)
+		a.setClient(&l.Entry)
 		a.current.setEntry(l, a.hosts.of(l.Entry.Host))
 		count(&a.current)
 	}
 	return nil
+}
+
+// setClient sets the client of a request that came through a proxy.
+func (a *auditor) setClient(e *logformat.Entry) {
+	if a.options.IsProxy == nil || e.Forwarded == "" {
+		return
+	}
+	addr, err := netip.ParseAddr(e.Client)
+	if err != nil || !a.options.IsProxy(addr) {
+		return
+	}
+	e.Client = cmp.Or(e.ForwardedClient(a.options.IsProxy), e.Client)
 }
 
 // isRead reports whether a request got the robots.txt that was in force.

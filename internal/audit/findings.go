@@ -20,7 +20,8 @@ import (
 type Finding struct {
 	// Code identifies the question.
 	//
-	//   - too_few: what the log has too few people for, if anything; it is the first finding
+	//   - proxied: clients of the log are proxies, if they seem to be; it is the first finding
+	//   - too_few: what the log has too few people for, if anything; it is the first one else
 	//   - search_refused: which search engines would have been refused, and by which lines
 	//   - probes_refused: which health checks and monitors would have been refused, if any
 	//   - own_clients_refused: which clients that may be the operator's would have been, if any
@@ -69,6 +70,9 @@ func (a *auditor) findings(r *Report) []Finding {
 	slices.SortStableFunc(list, func(a, b Finding) int { return min(len(b.Change), 1) - min(len(a.Change), 1) })
 	if r.Strangers.Few { // before what it is about
 		list = slices.Insert(list, 0, Finding{Code: "too_few", Text: a.strangers.tooFew()})
+	}
+	if f := r.proxied(&a.reliability); f.Text != "" {
+		list = slices.Insert(list, 0, f)
 	}
 	return list
 }

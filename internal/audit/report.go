@@ -216,7 +216,7 @@ func (a *auditor) report() (*Report, error) {
 		r.Decided = a.decided.report(a.rows)
 	} else {
 		a.rows.sum(&r.WouldHave)
-		a.strangers.report(r, a.reliability.few(r.Requests))
+		a.strangers.report(r, a.reliability.hides(r.Requests))
 		r.Costs.Patterns = append(r.Costs.Patterns, a.paths.Rows(leastShare)...)
 		r.Costs.addLone(r.Strangers.Paths)
 	}

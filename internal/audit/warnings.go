@@ -88,6 +88,32 @@ func (t *reliability) few(requests int64) bool {
 	return requests >= 200 && (n <= 3 || requests/max(n, 1) >= 2000)
 }
 
+// hides reports whether proxies with few or private addresses seem to have sent so many of the requests that
+// figures by address mean nothing.
+func (t *reliability) hides(requests int64) bool {
+	f := &t.forwarded
+	return t.few(requests) || f.requests >= 20 && 10*f.private >= requests && f.addresses.Count() > 1
+}
+
+// proxied says that the clients of the log are proxies, and how to count by those that they name; it has no
+// text if they do not seem to be.
+func (r *Report) proxied(t *reliability) Finding {
+	f, all := &t.forwarded, t.addresses.Count()
+	others := f.addresses.Count()
+	isProxy := t.hides(r.Requests) && others > 1 || 10*f.requests >= 9*r.Requests && others >= 2*all
+	if f.requests < 20 || 10*f.requests < r.Requests || !isProxy {
+		return Finding{}
+	}
+	return Finding{
+		Code: "proxied",
+		Text: fmt.Sprintf("The addresses of clients seem to be those of a proxy: the log has %s, and %s of %s name others, about %s, in X-Forwarded-For. "+
+			"Until these count, figures by address mean nothing.",
+			words.Plural(all, "address", "addresses"), words.Count(f.requests), requests(r.Requests), words.Count(others)),
+		Change: "If the proxy is yours, run this command again with --trusted-proxies and its address or network; private_ranges stands for all " +
+			"private addresses. Then the last address in X-Forwarded-For that is no proxy's is the client's.",
+	}
+}
+
 func (a *auditor) warnOfTimes(warn warner) {
 	zoneless, coarse := int64(0), int64(0)
 	for i := range a.inputs.each {
@@ -109,6 +135,12 @@ type reliability struct {
 	unclear   int64    // clients that are names or hashes
 	hosted    int64    // requests with a host
 	perSecond secondTally
+	// forwarded are other addresses than that of the client for which proxies sent requests, by their
+	// number and that of the requests, and private the requests that came from private addresses.
+	forwarded struct {
+		addresses         Distinct
+		requests, private int64
+	}
 }
 
 // count counts a request.
@@ -119,7 +151,13 @@ func (t *reliability) count(e *logformat.Entry) {
 	}
 	addIf(&t.hosted, e.Host != "", 1)
 	addr, err := netip.ParseAddr(e.Client)
-	addIf(&t.private, err == nil && netaddr.IsSpecial(netaddr.Unmap(addr)), 1)
+	isPrivate := err == nil && netaddr.IsSpecial(netaddr.Unmap(addr))
+	addIf(&t.private, isPrivate, 1)
+	if client := e.ForwardedClient(netaddr.IsSpecial); client != "" && client != e.Client {
+		t.forwarded.addresses.Add(xxhash.Sum64String(client))
+		t.forwarded.requests++
+		addIf(&t.forwarded.private, isPrivate, 1)
+	}
 	isMasked := isMaskedAddress(e.Client)
 	addIf(&t.masked, isMasked, 1)
 	addIf(&t.nameless, e.Client == "", 1)

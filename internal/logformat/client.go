@@ -24,6 +24,23 @@ func clientAddress(s string) (addr string, ok bool) {
 	return a.Unmap().WithZone("").String(), err == nil
 }
 
+// ForwardedClient returns the last address in X-Forwarded-For that is not a proxy's: those before it can
+// be anything that the client wrote. If all are proxies', it is the first one. It returns "" if the log
+// has none.
+func (e *Entry) ForwardedClient(isProxy func(netip.Addr) bool) (client string) {
+	for list, isMore := e.Forwarded, e.Forwarded != ""; isMore; {
+		i := strings.LastIndexByte(list, ',')
+		text, ok := clientAddress(strings.TrimSpace(list[i+1:]))
+		if !ok {
+			break
+		}
+		client = text
+		addr, _ := netip.ParseAddr(text)
+		list, isMore = list[:max(i, 0)], i > 0 && isProxy(addr)
+	}
+	return client
+}
+
 // isIPv4 reports whether s is an IPv4 address, without a port.
 func isIPv4(s string) bool {
 	if len(s) < len("0.0.0.0") || len(s) > len("255.255.255.255") || !isDigit(s[0]) {

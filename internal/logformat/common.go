@@ -2,10 +2,13 @@ package logformat
 
 import (
 	"bytes"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/caddy-robots/caddy-robots/internal/netaddr"
 )
 
 // commonLog parses the formats that Apache calls common and combined, and nginx calls
@@ -17,12 +20,13 @@ type commonLog struct {
 	// agents is true if the lines have a referer and a User-Agent.
 	agents bool
 	// more is true if there are fields after them. hostAt says which of these is the
-	// host, from 1, and secondsAt which is the duration; 0 if none is.
-	more              bool
-	hostAt, secondsAt int
-	vhost             bool   // a line with the host before it was seen
-	after             []byte // what is after the size in the last line
-	buf               []byte // of strings that had escapes
+	// host, from 1, secondsAt which is the duration, and forwardedAt which is X-Forwarded-For; 0 if none
+	// is.
+	more                           bool
+	hostAt, secondsAt, forwardedAt int
+	vhost                          bool   // a line with the host before it was seen
+	after                          []byte // what is after the size in the last line
+	buf                            []byte // of strings that had escapes
 }
 
 func (p *commonLog) name() string {
@@ -206,6 +210,9 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 			e.setDuration(seconds * 1e9)
 		}
 	}
+	if p.forwardedAt > 0 {
+		e.Forwarded = p.field(b, p.forwardedAt)
+	}
 	return None
 }
 
@@ -234,7 +241,7 @@ const maxMore = 16
 // the number of lines that have the format.
 func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 	withAgent, withMore, hosted := 0, 0, 0
-	var hosts, seconds [maxMore + 1]int
+	var hosts, seconds, lists, public [maxMore + 1]int
 	for _, line := range sample {
 		try := commonLog{times: times, vhost: true} // what is before the time may be two addresses
 		var e Entry
@@ -264,11 +271,24 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 			if requestTime.MatchString(f) {
 				seconds[n]++
 			}
+			client := (&Entry{Forwarded: f}).ForwardedClient(netaddr.IsSpecial)
+			if f == "-" || client != "" {
+				lists[n]++
+			}
+			if addr, err := netip.ParseAddr(client); err == nil && !netaddr.IsSpecial(addr) {
+				public[n]++
+			}
+		}
+	}
+	forwardedAt := usual(lists[:], fit)
+	for n := range lists {
+		if lists[n]*10 >= fit*9 && public[n] > public[forwardedAt] { // else it may be that of a server
+			forwardedAt = n
 		}
 	}
 	return &commonLog{
 		times: times, agents: 2*withAgent > fit, more: 2*withMore > fit, vhost: hosted > fit/2,
-		hostAt: usual(hosts[:], fit), secondsAt: usual(seconds[:], fit),
+		hostAt: usual(hosts[:], fit), secondsAt: usual(seconds[:], fit), forwardedAt: forwardedAt,
 	}, fit
 }
 

@@ -186,9 +186,11 @@ type Entry struct {
 	// Remote and Port are the address and the port of the connection, if the log
 	// has them. Behind a trusted proxy, Client is not the same as Remote.
 	Remote, Port string
-	Media        string // Content-Type of the response, if the log has it in a column; else see ContentType
-	Response     []byte // the JSON of the response's fields, if the log is Caddy's
-	Robots       []byte // the JSON of the robots handler's decision, if the log is Caddy's
+	// Forwarded is the list of addresses that proxies know of the client: see ForwardedClient.
+	Forwarded string
+	Media     string // Content-Type of the response, if the log has it in a column; else see ContentType
+	Response  []byte // the JSON of the response's fields, if the log is Caddy's
+	Robots    []byte // the JSON of the robots handler's decision, if the log is Caddy's
 }
 
 // Reset clears e and keeps its memory for the next request.

@@ -46,9 +46,9 @@ type jsonLine struct {
 	noHTTP        bool // its request line is that of another protocol
 	level         int  // how certain it is that the member is the time: 1 to 3; 0: no time yet
 
-	path, query     string // nginx's $uri and $args
-	real, forwarded string // the fields X-Real-IP and X-Forwarded-For
-	server          string // the name of the server
+	path, query string // nginx's $uri and $args
+	real        string // the field X-Real-IP
+	server      string // the name of the server
 }
 
 func (p *jsonLog) parse(line []byte, e *Entry) Problem {
@@ -231,7 +231,7 @@ func (p *jsonLog) value(key, raw []byte) bool {
 	case "http_x_real_ip":
 		l.real = text
 	case "http_x_forwarded_for", "x_forwarded_for":
-		l.forwarded = text
+		e.Forwarded = text
 	case "http_referer", "referer", "referrer":
 		e.Referer = text
 	case "sent_http_content_type", "content_type":
@@ -314,7 +314,7 @@ func (p *jsonLog) finish() Problem {
 	if e.Method == "" && e.Target == "" && e.Host == "" {
 		return badRequest
 	}
-	if problem := e.setClient(cmp.Or(e.Client, e.Remote, l.real, l.forwarded)); problem != None {
+	if problem := e.setClient(cmp.Or(e.Client, e.Remote, l.real, e.Forwarded)); problem != None {
 		return problem
 	}
 	switch {
@@ -344,19 +344,21 @@ func (p *jsonLog) header(name []byte) bool {
 	case "Sec-Purpose":
 		e.Prefetch = true
 	case "Sec-Fetch-Dest":
-		return p.first(&e.Dest)
+		return p.last(&e.Dest)
 	case "Referer":
-		return p.first(&e.Referer)
+		return p.last(&e.Referer)
+	case "X-Forwarded-For":
+		return p.last(&e.Forwarded)
 	}
 	return o.skipValue()
 }
 
-// first parses the values of a field, and stores the first one.
-func (p *jsonLog) first(to *string) bool {
+// last parses the values of a field, and stores the last one.
+func (p *jsonLog) last(to *string) bool {
 	p.texts = p.texts[:0]
 	ok := p.walk.texts(&p.texts)
-	if len(p.texts) > 0 {
-		*to = p.texts[0]
+	if n := len(p.texts); n > 0 {
+		*to = p.texts[n-1]
 	}
 	return ok
 }

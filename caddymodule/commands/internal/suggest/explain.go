@@ -33,12 +33,12 @@ func (s *suggester) explain(chosen []*candidate) {
 
 // hasStrangers reports whether the report calls strangers a cost, or can't tell.
 func (s *suggester) hasStrangers() bool {
-	return s.Report.Costs.Lone.Requests > 0 || s.unknownStrangers() != "" || s.fleet() != nil
+	return s.Report.Costs.Lone.Requests > 0 || s.unknownStrangers() != "" || s.finding("fleet") != nil
 }
 
-// fleet returns the finding that names a User-Agent; nil if there is none.
-func (s *suggester) fleet() *audit.Finding {
-	i := slices.IndexFunc(s.Report.Findings, func(f audit.Finding) bool { return f.Code == "fleet" })
+// finding returns the finding with a code; nil if there is none.
+func (s *suggester) finding(code string) *audit.Finding {
+	i := slices.IndexFunc(s.Report.Findings, func(f audit.Finding) bool { return f.Code == code })
 	if i < 0 {
 		return nil
 	}

@@ -55,14 +55,15 @@ func Add(ctx context.Context, in *Input) error {
 	if len(s.site.Hosts) == 0 && len(r.Suggested.Hosts) > 1 {
 		s.about.Note("The log has several hosts, and the lines are for all of them. For those of one, run caddy robots audit with --host.")
 	}
-	if s.about.IsFew {
-		i := slices.IndexFunc(r.Findings, func(f audit.Finding) bool { return f.Code == "too_few" })
-		s.about.Note("%s", r.Findings[i].Text)
+	for _, code := range []string{"proxied", "too_few"} { // before what they are about
+		if f := s.finding(code); f != nil {
+			s.about.Note("%s", strings.TrimSpace(f.Text+" "+f.Change))
+		}
 	}
 	if why := s.unknownStrangers(); why != "" {
 		s.about.Note("%s", why)
 	}
-	if f := s.fleet(); f != nil && f.Paste != "" {
+	if f := s.finding("fleet"); f != nil && f.Paste != "" {
 		s.about.Note("%s %s", f.Text, f.Change)
 		s.about.Note("%s", f.Paste)
 	}
