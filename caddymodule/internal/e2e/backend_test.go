@@ -48,35 +48,6 @@ func (b *backend) requests(path string) (found []*http.Request) {
 	return found
 }
 
-// gate makes requests wait until a test opens it.
-type gate struct {
-	asked  chan struct{} // closed when the first request has arrived
-	opened chan struct{}
-	first  sync.Once
-	once   sync.Once
-}
-
-func newGate(t *testing.T) *gate {
-	g := &gate{asked: make(chan struct{}), opened: make(chan struct{})}
-	t.Cleanup(g.open)
-	return g
-}
-
-func (g *gate) open() { g.once.Do(func() { close(g.opened) }) }
-
-// before returns a handler that waits for the gate and then calls h.
-func (g *gate) before(h http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		g.first.Do(func() { close(g.asked) })
-		select {
-		case <-g.opened:
-		case <-r.Context().Done():
-			return
-		}
-		h(w, r)
-	}
-}
-
 // flaky is a back end. A test sets its answer to requests for /robots.txt; other
 // paths always have a page.
 type flaky struct {

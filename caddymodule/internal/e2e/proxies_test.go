@@ -35,17 +35,18 @@ type proxy struct {
 	tags   bool // the proxy copies X-Robots-Tag to the response
 }
 
-// proxiedSite is a site behind a proxy. The host cN.test has the robots.txt of case N, all
-// others have proxiedRobots.
-func proxiedSite(t *testing.T, cases []string) *backend {
+// proxiedSite is a site behind a proxy. neighbour.test has a robots.txt of its own.
+func proxiedSite(t *testing.T) *backend {
 	return newBackend(t, func(w http.ResponseWriter, r *http.Request) {
-		text, n := proxiedRobots, 0
-		if _, err := fmt.Sscanf(r.Host, "c%d.test", &n); err == nil {
-			text = cases[n]
+		if r.Host == "neighbour.test" {
+			page(otherRobots)(w, r)
+			return
 		}
-		page(text)(w, r)
+		page(proxiedRobots)(w, r)
 	})
 }
+
+const otherRobots = "User-agent: *\nDisallow: /of-this-host/\n"
 
 const proxiedRobots = `User-agent: *
 Disallow: /private/

@@ -1,10 +1,7 @@
 package e2e_test
 
 import (
-	"context"
-	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
@@ -53,57 +50,6 @@ func startDocumentedTrap(t *testing.T) (s *server, base string) {
 		return err == nil
 	})
 	return s, base
-}
-
-// Scrapy with a browser's User-Agent shows what it is by /robots.txt, or by the trap.
-func TestScrapyWithABrowsersUserAgentIsAsked(t *testing.T) {
-	t.Parallel()
-	scrapy, err := exec.LookPath("scrapy")
-	if err != nil {
-		t.Log("scrapy is not installed")
-		return
-	}
-	const spider = `
-import scrapy
-class Spider(scrapy.Spider):
-    name = "disguised"
-    start_urls = ["%s/"]
-    custom_settings = {"USER_AGENT": "%s", "ROBOTSTXT_OBEY": %s, "LOG_LEVEL": "ERROR", "CLOSESPIDER_PAGECOUNT": 20, "TELNETCONSOLE_ENABLED": False}
-    def parse(self, response):
-        for href in response.css("a::attr(href)").getall():
-            yield response.follow(href, self.parse)
-`
-	for _, obeys := range []string{"True", "False"} {
-		t.Run("obeys "+obeys, func(t *testing.T) {
-			t.Parallel()
-			s, base := startDocumentedTrap(t)
-			c := &http.Client{Transport: &http.Transport{
-				TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
-				DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-					return new(net.Dialer).DialContext(ctx, "tcp4", address) // as Scrapy does
-				},
-			}}
-			t.Cleanup(c.CloseIdleConnections)
-			account := func() int {
-				got, err := send(c, http.MethodGet, base+"/account/", chrome, "", nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return got.status
-			}
-			if got := account(); got != 200 {
-				t.Errorf("before: %d", got)
-			}
-			file := filepath.Join(s.dir, "spider.py")
-			writeFile(t, file, fmt.Sprintf(spider, base, chrome, obeys))
-			if out, err := exec.CommandContext(t.Context(), scrapy, "runspider", file).CombinedOutput(); err != nil {
-				t.Fatalf("%v\n%s", err, out)
-			}
-			if got := account(); got != 429 {
-				t.Errorf("after it crawled the site: %d", got)
-			}
-		})
-	}
 }
 
 // The commands of the page show what its example does, and the page that it shows has a
