@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -47,51 +46,5 @@ func TestCheck(t *testing.T) {
 	Check(r, page, true, text)
 	if len(r.errors) != 1 || !strings.Contains(r.errors[0], "no generated part") {
 		t.Errorf("a page without generated parts: %q", r.errors)
-	}
-}
-
-func TestComments(t *testing.T) {
-	folder := t.TempDir()
-	const source = `package p
-
-// T is a type.
-//
-// It has a field | and a method.
-type T struct {
-	// F is a field.
-	//
-	//	f 1 {
-	//		g
-	//	}
-	F, G int
-	H int // H has a comment beside it
-}
-
-// M is a method.
-func (t *T) M() {}
-
-// The constants.
-const (
-	// A comes first.
-	A = 1
-	B = 2 // B is beside it
-)
-`
-	for name, text := range map[string]string{"a.go": source, "a_test.go": "package p\n\n// X is a test's.\nvar X int\n"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := Comments{}
-	c.Read(t, folder)
-	if c["T.G"] != c["T.F"] || c["T.M"] != "M is a method.\n" || c["T.H"] != "H has a comment beside it\n" || c["A"] != "A comes first.\n" || c["B"] != "B is beside it\n" || c["X"] != "" {
-		t.Errorf("%q", c)
-	}
-	paragraphs, code := Prose(c["T.F"])
-	if !reflect.DeepEqual(paragraphs, []string{"F is a field."}) || code != "f 1 {\n\tg\n}" {
-		t.Errorf("%q, %q", paragraphs, code)
-	}
-	if got := Cell(c["T"]); got != `T is a type.<br>It has a field \| and a method.` {
-		t.Errorf("%q", got)
 	}
 }
