@@ -28,14 +28,8 @@ func corpusFile(t *testing.T, name string) []byte {
 
 // tableRow is a crawler of the corpus's table crawlers.json.
 type tableRow struct {
-	ID          string   `json:"id"`
-	Operator    string   `json:"operator"`
-	Kind        string   `json:"kind"`
-	UATokens    []string `json:"ua_tokens"`
-	Robots      []string `json:"robots_tokens"`
-	Star        string   `json:"star"`
-	ControlOnly bool     `json:"control_only"`
-	Examples    []struct {
+	ID       string `json:"id"`
+	Examples []struct {
 		UA string `json:"ua"`
 	} `json:"ua_examples"`
 }
@@ -54,8 +48,13 @@ func table(t *testing.T) []tableRow {
 	return f.Crawlers
 }
 
-// registryName maps a row's ID to the crawler's name in the registry, where they differ.
-var registryName = map[string]string{"ExaBot": "Exa"}
+// name returns the crawler's name in the registry.
+func (r tableRow) name() string {
+	if r.ID == "ExaBot" {
+		return "Exa"
+	}
+	return r.ID
+}
 
 // otherCrawlers maps User-Agents to the ID of a row which has them although that crawler did not send them: they name it after `like`, or
 // another crawler of the same operator sent them.
@@ -65,44 +64,11 @@ var otherCrawlers = map[string]string{
 	"omgilibot/0.3 +http://www.omgili.com/Crawler.html":                         "omgili",
 }
 
-func TestRegistryHasEachCrawlerOfTheTable(t *testing.T) {
-	for _, row := range table(t) {
-		name := row.ID
-		if n, ok := registryName[name]; ok {
-			name = n
-		}
-		c := crawler.Builtin().Lookup(name)
-		if c == nil || !strings.EqualFold(c.Name, name) {
-			t.Errorf("%s is not in the registry", name)
-			continue
-		}
-		if c.ControlOnly != row.ControlOnly {
-			t.Errorf("%s: ControlOnly %v, want %v", name, c.ControlOnly, row.ControlOnly)
-		}
-		if !strings.EqualFold(c.Operator, row.Operator) {
-			t.Errorf("%s: operator %q, want %q", name, c.Operator, row.Operator)
-		}
-		for i, token := range row.Robots {
-			if !slices.ContainsFunc(c.Robots, func(s string) bool { return strings.EqualFold(s, token) }) {
-				t.Errorf("%s: robots.txt token %q is missing, the registry has %q", name, row.Robots[i], c.Robots)
-			}
-		}
-		// The table's word "obeys" often rests on other lists. The registry then has "unknown", with which the group for * applies too.
-		if star := map[string]crawler.Tri{"obeys": crawler.Yes, "ignored": crawler.No}[row.Star]; star != crawler.Unknown && (star == crawler.No) != (c.Star == crawler.No) {
-			t.Errorf("%s: star %v, want %v", name, c.Star, star)
-		}
-	}
-}
-
 func TestUserAgentsOfTheTableYieldTheirCrawlers(t *testing.T) {
 	rows := table(t)
 	m := crawler.Builtin().Matcher(nil)
 	total, right := 0, 0
 	for _, row := range rows {
-		name := row.ID
-		if n, ok := registryName[name]; ok {
-			name = n
-		}
 		for _, e := range row.Examples {
 			var id crawler.Identity
 			m.Identify(e.UA, &id)
@@ -110,7 +76,7 @@ func TestUserAgentsOfTheTableYieldTheirCrawlers(t *testing.T) {
 				continue
 			}
 			total++
-			if slices.ContainsFunc(id.Agents(), func(a crawler.Agent) bool { return a.Crawler != nil && strings.EqualFold(a.Crawler.Name, name) }) {
+			if slices.ContainsFunc(id.Agents(), func(a crawler.Agent) bool { return a.Crawler != nil && strings.EqualFold(a.Crawler.Name, row.name()) }) {
 				right++
 			} else {
 				t.Errorf("%s: %q is %v", row.ID, e.UA, agents(&id))
@@ -140,22 +106,14 @@ func TestOnlyCrawlersOfAGroupGetTheGroup(t *testing.T) {
 	}
 	r := crawler.Builtin()
 	for _, row := range rows {
-		own := row.ID
-		if n, ok := registryName[own]; ok {
-			own = n
-		}
-		c := r.Lookup(own)
+		c := r.Lookup(row.name())
 		if c == nil || c.ControlOnly {
 			continue
 		}
 		group := c.Robots[0]
 		m := r.Matcher([]string{group, "*"})
 		for _, other := range rows {
-			otherName := other.ID
-			if n, ok := registryName[otherName]; ok {
-				otherName = n
-			}
-			oc := r.Lookup(otherName)
+			oc := r.Lookup(other.name())
 			obeys := slices.ContainsFunc(oc.Robots, func(s string) bool { return strings.EqualFold(s, group) })
 			for _, e := range other.Examples {
 				if otherCrawlers[e.UA] == other.ID {

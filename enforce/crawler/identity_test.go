@@ -1,7 +1,6 @@
 package crawler_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,36 +19,6 @@ func identify(m *crawler.Matcher, ua string) []string {
 }
 
 const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36"
-
-func TestIdentifyTokensOfASite(t *testing.T) {
-	r := crawler.Builtin()
-	m := r.Matcher([]string{"*", "Acme", "Gulper Web Bot", "NewsHound/2.0", "Old Agent 1.5", "Titan", "Spider", "FooBot", "Mozilla", "search", "Internet Explorer", "java", "Googlebot"})
-	for _, c := range []struct {
-		behaviour string
-		ua        string
-		want      []string
-	}{
-		{"a token of the site after a browser's User-Agent", chrome + " Acme/1.0", []string{"named Acme"}},
-		{"a token of the site as a part of a word", chrome + " Acmes/1.0", nil},
-		{"a token of the site with spaces", "Gulper Web Bot 0.2.4", []string{"named Gulper Web Bot"}},
-		{"the file has a version after a slash", "Newshound", []string{"named NewsHound"}},
-		{"the file has a version after a space", "Old+Agent/2", []string{"named Old Agent"}},
-		{"a crawler of the registry and one of the site", "Googlebot/2.1 acme", []string{"crawler Googlebot", "named Acme"}},
-		{"a token of the site in an Android device's name", "Mozilla/5.0 (Linux; Android 12; Titan Pocket) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/90.0 Mobile Safari/537.36", nil},
-		{"a word for a crawler in an Android device's name", "Mozilla/5.0 (Linux; Android 10; Spider 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/90.0 Mobile Safari/537.36", nil},
-		{"a token of the site with a word for a crawler, in place of the device's name", "Mozilla/5.0 (Linux; Android 10; FooBot/1.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/90.0 Mobile Safari/537.36", []string{"named FooBot"}},
-		{"a word of the site that browsers send", chrome, nil},
-		{"a word of the site that apps send", "Mozilla/5.0 (iPhone; CPU iPhone OS 11_2_6 like Mac OS X) AppleWebKit/604.5.6 (KHTML, like Gecko) Mobile/15D100 NAVER(inapp; search; 590; 8.8.5; SE)", nil},
-		{"a word of the site that telephones send", "Nokia305/2.0 (07.42) Profile/MIDP-2.1 Configuration/CLDC-1.1 UCWEB/2.0 (Java; U; MIDP-2.0; en-US; Nokia305) U2/1.0.0 UCBrowser/9.5 U2/1.0.0 Mobile", nil},
-	} {
-		if got := identify(m, c.ua); !slices.Equal(got, c.want) {
-			t.Errorf("%s:\n%q is %q, want %q", c.behaviour, c.ua, got, c.want)
-		}
-	}
-	if got, want := m.Ignored(), []string{"Mozilla", "search", "Internet Explorer"}; !slices.Equal(got, want) {
-		t.Errorf("Ignored() = %q, want %q", got, want)
-	}
-}
 
 func TestSitesWithoutOwnTokensShareOneMatcher(t *testing.T) {
 	r := crawler.Builtin()

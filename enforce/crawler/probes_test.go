@@ -22,31 +22,6 @@ func TestKnownClients(t *testing.T) {
 	}
 }
 
-// A group that names a probe does not make it a crawler.
-func TestProbesThatAGroupNames(t *testing.T) {
-	m := crawler.Builtin().Matcher([]string{"acme-probe", "acme", "kube-probe", "other"})
-	for _, c := range []struct {
-		ua    string
-		class crawler.Class
-		token string
-	}{
-		{"acme-probe/1.0", crawler.Probe, "acme-probe"},
-		{"Acme-Probe", crawler.Probe, "acme-probe"},
-		{"acme-probe/1.0 Go-http-client/1.1", crawler.Probe, "acme-probe"},
-		{"kube-probe/1.31", crawler.Probe, "kube-probe"},
-		{"other-probe/1.0", crawler.Probe, "other-probe"},
-		{"acme-probe/1.0 AcmeBot/1.0", crawler.Named, "acme-probe"},
-		{"client acme-probe/1.0", crawler.Named, "acme-probe"},
-		{"other/1.0", crawler.Named, "other"},
-	} {
-		var id crawler.Identity
-		m.Identify(c.ua, &id)
-		if id.Len() != 1 || id.Class() != c.class || id.At(0).Token != c.token {
-			t.Errorf("%q is %v, want %s of class %v", c.ua, agents(&id), c.token, c.class)
-		}
-	}
-}
-
 func TestRowsOfProgramsAndProbesCountPerAddress(t *testing.T) {
 	rows, err := crawler.ReadRows([]byte(`{"name":"AcmeTool","class":"program"}
 {"name":"AcmeWatch","class":"probe","run_by":"operator"}

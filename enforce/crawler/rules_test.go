@@ -12,23 +12,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 )
 
-// ruleCase is a User-Agent with its agents.
-type ruleCase struct {
-	ua   string
-	want []string // "class token" of each agent; nil for a person
-}
-
-// checkRules checks each case with a matcher that has no tokens of a site.
-func checkRules(t *testing.T, cases []ruleCase) {
-	t.Helper()
-	m := crawler.Builtin().Matcher(nil)
-	for _, c := range cases {
-		if got := identify(m, c.ua); !slices.Equal(got, c.want) {
-			t.Errorf("%q is %q, want %q", c.ua, got, c.want)
-		}
-	}
-}
-
 // rows returns the rows of a file of testdata, each with that many fields.
 func rows(t *testing.T, name string, fields int) (all [][]string) {
 	t.Helper()
@@ -63,14 +46,6 @@ func TestIdentities(t *testing.T) {
 		}
 	}
 }
-
-const (
-	engine     = " AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Safari/537.36"
-	safariIOS  = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.4 Mobile/15E148 Safari/604.1"
-	webViewIOS = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148"
-	androidUA  = "Mozilla/5.0 (Linux; Android 13; Pixel 7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/124.0.0.0 Mobile Safari/537.36"
-	webViewUA  = "Mozilla/5.0 (Linux; Android 13; Pixel 7; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/124.0.0.0 Mobile Safari/537.36"
-)
 
 func TestTokensOfASiteBeforeAVersion(t *testing.T) {
 	m := crawler.Builtin().Matcher([]string{"Quxfetch", "Quxfetch-2"})
