@@ -106,6 +106,7 @@ func serve(t testing.TB, h caddyhttp.MiddlewareHandler, r *http.Request) *httpte
 func TestInvalidJSONIsAnError(t *testing.T) {
 	for _, tt := range []struct{ config, want string }{
 		{`{"mode": "sometimes"}`, "mode"},
+		{`{"mode": "monitor", "enforced": ["GPTBott"]}`, "did you mean GPTBot?"},
 		{`{"on_error": "pray"}`, "on_error"},
 		{`{"refresh": "1ms"}`, "refresh"},
 		{`{"dialect": "2001"}`, "2001"},

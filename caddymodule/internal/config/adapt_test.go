@@ -73,26 +73,6 @@ func TestAdaptCoversAllSubdirectives(t *testing.T) {
 	}
 }
 
-// The names in a site's block are checked with the crawlers of the global option.
-func TestNamesAreCheckedWithTheDefaults(t *testing.T) {
-	for _, tt := range []struct{ defaults, block, err string }{
-		{"exempt UptimeRobot", "exempt PayHook", "Caddyfile:8"},
-		{"exempt UptimeRobot", "policy {\n deny PayHook\n }", "Caddyfile:9"},
-		{"crawler PayHook {\n user_agents PayHook\n }", "exempt PayHook", ""},
-		{"crawler PayHook {\n user_agents PayHook\n }", "crawler Own {\n user_agents Own\n }\n exempt PayHook", "Caddyfile:13"},
-		{"crawler PayHook {\n user_agents PayHook\n }\n exempt PayHook", "crawler Own {\n user_agents Own\n }", "Caddyfile:14"},
-		{"crawler PayHook {\n user_agents PayHook\n }\n exempt PayHook", "crawler Own {\n user_agents Own\n }\n exempt off", ""},
-		{"registry crawlers.jsonl", "exempt PayHook", ""},
-		{"registry crawlers.jsonl", "registry off\n exempt PayHook", "Caddyfile:9"},
-	} {
-		config := "{\n robots {\n " + tt.defaults + "\n }\n}\n:80 {\n robots {\n " + tt.block + "\n }\n}\n"
-		_, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(config), map[string]any{"filename": "Caddyfile"})
-		if (err == nil) != (tt.err == "") || err != nil && !(strings.Contains(err.Error(), tt.err) && strings.Contains(err.Error(), "PayHook")) {
-			t.Errorf("%q, %q: %v, want %q", tt.defaults, tt.block, err, tt.err)
-		}
-	}
-}
-
 // A policy has the name of the file with its lines, also if a Caddyfile imports that
 // file. It has none if its statements are in several files.
 func TestFileOfAPolicy(t *testing.T) {
