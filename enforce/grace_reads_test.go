@@ -106,19 +106,6 @@ func TestGraceByATextThatIsNotInForce(t *testing.T) {
 	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "the read that found the change was of that version")
 }
 
-// If the handler publishes the file, clients receive what is in force.
-func TestGraceByThePublishedText(t *testing.T) {
-	g := newGraceTest(t, judge.Settings{}, origins.Config{Published: true})
-	g.gets("")
-	g.change(closed)
-	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "before it reads the file")
-	g.gets("")
-	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "after it read the file")
-	g.change(open)
-	g.change(closed)
-	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "after the file went and came")
-}
-
 // What a crawler read before a reload counts after it, also with settings by which the files
 // are read otherwise, and with another registry.
 func TestReadsOverReloads(t *testing.T) {

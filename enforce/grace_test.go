@@ -339,20 +339,6 @@ func TestWhatHasNoGrace(t *testing.T) {
 	s.wants(judge.Graced, fake.Googlebot, "/archive/x", "the search engine alone")
 }
 
-// A crawler that did not come in the 24 hours before the change has no grace.
-func TestGraceNeedsARecentVisit(t *testing.T) {
-	g := newGraceTest(t, judge.Settings{}, origins.Config{})
-	g.reads(fake.Googlebot, "192.0.2.1")
-	g.decideFrom(fake.Bingbot, "192.0.2.1", "/")
-	for range 3 {
-		g.clock.Advance(20 * time.Hour)
-		g.decideFrom(fake.Bingbot, "192.0.2.1", "/")
-	}
-	g.change(closed)
-	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "the last visit was 60 hours ago")
-	g.wants(judge.Graced, fake.Bingbot, "/archive/x", "a crawler that comes every 20 hours")
-}
-
 // CheckFirst decides for a crawler that has read the version before.
 func TestCheckFirstWithAnEarlierVersion(t *testing.T) {
 	rules := judge.Settings{}

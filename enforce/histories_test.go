@@ -164,18 +164,3 @@ func TestFirstRequestConnectsTheHistory(t *testing.T) {
 	l.engine = l.provision(origins.Inline(closed), "", judge.Settings{})
 	l.wants(judge.Graced, fake.Googlebot, "/archive/x", "the first request after the change")
 }
-
-// The grace goes on with another registry.
-func TestGraceWithAnotherRegistry(t *testing.T) {
-	g := newGraceTest(t, judge.Settings{}, origins.Config{})
-	g.reads(fake.Googlebot, "192.0.2.1")
-	g.change(closed)
-	q, err := g.With(func(*judge.Settings) {}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Engine = q
-	g.wants(judge.Graced, fake.Googlebot, "/archive/x", "with another registry")
-	g.reads(fake.Googlebot, "192.0.2.1")
-	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "after it read the file")
-}

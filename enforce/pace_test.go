@@ -1,7 +1,6 @@
 package enforce
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -9,28 +8,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
-
-// A crawler that keeps the delay is never refused, and a refused request uses
-// no budget.
-func TestCrawlDelay(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{})
-	for i := range 20 {
-		if d := e.decide("/", fake.Bingbot); d.Action != judge.Pass {
-			t.Fatalf("request %d after its delay: %v", i, d.Reason)
-		}
-		d := e.decide("/", fake.Bingbot)
-		if d.Action != judge.Throttle || d.Reason != judge.CrawlDelay {
-			t.Fatalf("second request without delay: %v, %v", d.Action, d.Reason)
-		}
-		e.clock.Advance(10 * time.Second)
-	}
-	d := e.decide("/", fake.Bingbot)
-	d = e.decide("/", fake.Bingbot)
-	e.clock.Advance(d.RetryAfter)
-	if d := e.decide("/", fake.Bingbot); d.Action != judge.Pass {
-		t.Errorf("refused after Retry-After: %v", d.Reason)
-	}
-}
 
 // RuleText of a throttled request is the line that throttled it, also if an Allow
 // rule matches the path.
@@ -78,33 +55,6 @@ func TestHash(t *testing.T) {
 	a, b := fake.Home.Hash(seedBudget, "GoogleBot-Image")
 	if c, d := fake.Home.Hash(seedBudget, "googlebot-image"); c != a || d != b {
 		t.Error("upper and lower case differ")
-	}
-}
-
-func TestBudgetsAreSeparate(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{HTTPClients: true})
-	for _, ua := range []string{fake.Newbot, "OtherThingBot/1.0", "CCBot/2.0", fake.Bingbot} {
-		if d := e.decide("/", ua); d.Action != judge.Pass {
-			t.Errorf("%s shares a budget with another crawler: %v", ua, d.Reason)
-		}
-	}
-	decide := func(client string) judge.Action {
-		var d judge.Decision
-		e.Decide(context.Background(), &judge.Request{Target: "/", UserAgents: []string{fake.Curl}, Origin: fake.Home, Client: client, Time: e.clock.Now()}, &d)
-		return d.Action
-	}
-	for _, c := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"} {
-		if decide(c) != judge.Pass {
-			t.Errorf("curl at %s shares a budget with another address", c)
-		}
-	}
-	for _, c := range []string{"192.0.2.1", "2001:db8::2", "::ffff:192.0.2.2"} {
-		if decide(c) != judge.Throttle {
-			t.Errorf("curl at %s has a separate budget", c)
-		}
-	}
-	if d := e.decide("/private/x", fake.Bingbot); d.Action != judge.Throttle {
-		t.Errorf("bingbot: %v", d.Action)
 	}
 }
 
@@ -177,16 +127,6 @@ func TestLimitsOfSeveralCrawlers(t *testing.T) {
 	e.origins.RulesOf(fake.Home).CheckFirst(&judge.Request{Target: "/", UserAgents: []string{"GPTBot/1.0 CCBot/2.0"}, Time: e.clock.Now()}, nil, &check)
 	if check.Reason != judge.VisitTime || check.Name() != "CCBot" {
 		t.Errorf("CheckFirst: %v for %s", check.Reason, check.Name())
-	}
-}
-
-// The same crawler, named twice in a request, uses its budget once.
-func TestACrawlerNamedTwice(t *testing.T) {
-	e := newEngineTest(t, "User-agent: bingbot\nRequest-rate: 3/1h\n", judge.Settings{})
-	for i := range 4 {
-		if d := e.decide("/", fake.Bingbot, "bingbot/2.0", fake.Bingbot); (d.Action == judge.Pass) != (i < 3) {
-			t.Errorf("request %d: %v", i, d.Reason)
-		}
 	}
 }
 

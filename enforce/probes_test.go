@@ -11,7 +11,6 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/origins"
-	"github.com/caddy-robots/caddy-robots/internal/managed"
 	"github.com/caddy-robots/caddy-robots/internal/test/fake"
 )
 
@@ -32,24 +31,6 @@ func (e *engineTest) decideFrom(client, target, agent string, caller judge.Calle
 		Target: target, UserAgents: []string{agent}, Origin: fake.Home, Client: client, Time: e.clock.Now(), Caller: caller,
 	}, &d)
 	return d
-}
-
-func TestGroupsAndHiddenPathsBindProbes(t *testing.T) {
-	e := newEngineTest(t, closedToAll+"\nUser-agent: kube-probe\nDisallow: /no-probes\nCrawl-delay: 10\n", judge.Settings{Edit: fake.Hide("/backup/")})
-	if d := e.decideFrom("10.0.0.1", "/no-probes", kubeProbe, nil); d.Reason != judge.Disallowed {
-		t.Errorf("a path that the probe's group disallows: %s", d.Reason)
-	}
-	if d := e.decideFrom("10.0.0.1", "/backup/", "GoogleHC/1.0", nil); d.Reason != managed.HiddenReason {
-		t.Errorf("a hidden path: %s", d.Reason)
-	}
-	for _, client := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"} { // each address has its own budget
-		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Action != judge.Pass {
-			t.Errorf("the first request from %s: %s (%s)", client, d.Action, d.Reason)
-		}
-		if d := e.decideFrom(client, "/", kubeProbe, nil); d.Reason != judge.CrawlDelay {
-			t.Errorf("the second request from %s: %s", client, d.Reason)
-		}
-	}
 }
 
 func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {

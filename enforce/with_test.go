@@ -117,26 +117,3 @@ func TestWithDuringARead(t *testing.T) {
 	}
 	after.Close()
 }
-
-// Another mode applies at once, and the budgets stay.
-func TestWithAnotherMode(t *testing.T) {
-	e := newEngineTest(t, fake.Site, judge.Settings{})
-	if d := e.decide("/", fake.Bingbot); d.Action != judge.Pass {
-		t.Fatalf("the first request: %v", d.Reason)
-	}
-	monitor, err := e.With(func(s *judge.Settings) { s.Monitor = true }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !monitor.settings.Monitor || monitor.Origins().Len() != 1 {
-		t.Error("the new engine does not monitor, or has no rules")
-	}
-	back, err := monitor.With(func(s *judge.Settings) { s.Monitor = false }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Engine = back
-	if d := e.decide("/", fake.Bingbot); d.Action != judge.Throttle {
-		t.Errorf("the second request, after the mode was changed twice: %v", d.Reason)
-	}
-}

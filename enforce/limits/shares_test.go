@@ -121,18 +121,6 @@ func TestSeveralCrawlersWithManyLimits(t *testing.T) {
 	}
 }
 
-// Paths of limits hold in every spelling.
-func TestSpellingsOfPaths(t *testing.T) {
-	e := newSite(t, "", judge.Settings{}, Limit{Paths: []string{"/slow%2Fx"}, All: "1/1h"})
-	for target, held := range map[string]bool{"/slow%2Fx": true, "/./slow%2Fx": true, "//slow%2fx": true, "/slow/x": false} {
-		var d judge.Decision
-		e.Origins().RulesOf(fake.Home).Check(e.request(target, fake.Gptbot), &d)
-		if lines := e.set.Lines(e.request(target, fake.Gptbot), &d); len(lines) > 0 != held {
-			t.Errorf("%s: %d lines", target, len(lines))
-		}
-	}
-}
-
 // The keys of budgets are the same in every version: a fleet must not forget.
 func TestKeysStay(t *testing.T) {
 	hosts := []string{"b.test", "a.test"}
