@@ -2,16 +2,19 @@ package audit
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // Costs says what the requests cost. Crawler has the costs of each crawler.
 type Costs struct {
-	// All are the costs of all requests, and Robots those of robots. If the log has no
-	// durations, their seconds are 0 and mean nothing.
+	// All are the costs of all requests, and Robots those of robots. All seconds are those of Timed
+	// requests, whose durations the log has.
 	All    cost.Sum `json:"all"`
+	Timed  int64    `json:"timed"`
 	Robots cost.Sum `json:"robots"`
 	// Lone are the costs of pages that lone addresses with browsers' User-Agents
 	// requested (see Strangers), where most requests were theirs.
@@ -25,6 +28,18 @@ type Costs struct {
 // leastShare is the share of the costs of robots from which on a pattern has its own
 // row. So there are at most 50 rows.
 const leastShare = 0.02
+
+// Untimed says which requests have no part in the times; "" if all have.
+func (r *Costs) Untimed() string {
+	switch r.Timed {
+	case r.All.Requests:
+		return ""
+	case 0:
+		return "The log does not have the durations of requests: costs are requests and octets."
+	}
+	return fmt.Sprintf("Only %s of %s have a duration in the log: times, and parts of the time, are those of these alone.", words.Count(r.Timed),
+		requests(r.All.Requests))
+}
 
 // LoneAddresses is the name of the clients of Costs.Lone.
 const LoneAddresses = "lone addresses"

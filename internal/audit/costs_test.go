@@ -37,9 +37,32 @@ func TestCosts(t *testing.T) {
 	if s := crawlerOf(t, r, "GPTBot").Seconds; s != 100 {
 		t.Errorf("GPTBot took %v s", s)
 	}
-	want := `[{/ann/app/blame/* {200 101000 100} [{ClaudeBot {100 1000 50}} {GPTBot {100 100000 50}}]} {/list?sort= {100 10000 50} [{GPTBot {100 10000 50}}]}]`
+	want := `[{/ann/app/blame/* {200 101000 100 0} [{ClaudeBot {100 1000 50 0}} {GPTBot {100 100000 50 0}}]} {/list?sort= {100 10000 50 0} [{GPTBot {100 10000 50 0}}]}]`
 	if got := fmt.Sprint(c.Patterns); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// Of a log that has the durations of some requests, times are said of these, and what costs much by
+// requests is a cost too.
+func TestCostsOfSomeDurations(t *testing.T) {
+	var log strings.Builder
+	for i := range 2000 {
+		log.WriteString(strings.Replace(caddyLine("GPTBot/1.2", fmt.Sprintf("/new/%03d", i), 1000), `"duration":0.5,`, "", 1))
+		if i < 1000 {
+			log.WriteString(caddyLine("ClaudeBot/1.0", fmt.Sprintf("/old/%03d", i), 1000))
+		}
+	}
+	r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(log.String()))}})
+	if c := r.Costs; c.Timed != 1000 || c.All.Seconds != 500 || c.Patterns[0].Pattern != "/old/*" || c.Patterns[1].Share(c.All) < 0.6 {
+		t.Errorf("%d have a duration: %+v", c.Timed, c)
+	}
+	const of = "1,000 of 3,000 requests have a duration"
+	if text := findingOf(r, "costs").Text; !warned(r, "partly_timed") || !strings.Contains(text, "(100 % of the time that is known)") || strings.Contains(text, "cost most") {
+		t.Errorf("%q: %q", text, r.Warnings)
+	}
+	if s := r.Sections(10)[1]; !strings.HasSuffix(s.Title, "100 % of the time that is known") || !strings.Contains(s.Note, of) {
+		t.Errorf("%q: %q", s.Title, s.Note)
 	}
 }
 

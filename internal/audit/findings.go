@@ -94,8 +94,12 @@ func (r *Report) refused(code, text, change string, selects func(*Crawler) bool)
 
 // costs returns sentences about what costs much.
 func (r *Report) costs() (list []string) {
+	most := "most"
+	if r.Costs.All.Seconds > 0 && r.Costs.Untimed() != "" { // what others cost is not known
+		most = "much"
+	}
 	if c := r.dearest(); c != nil {
-		text := fmt.Sprintf("Of all robots, %s cost most: %s", cmp.Or(c.Name, "clients without a User-Agent"), r.parts(c.Sum))
+		text := fmt.Sprintf("Of all robots, %s cost %s: %s", cmp.Or(c.Name, "clients without a User-Agent"), most, r.parts(c.Sum))
 		if n := c.Denied + c.Throttled; n > 0 {
 			text += fmt.Sprintf("; the rules refuse %s of these", words.Count(n))
 		}
@@ -106,7 +110,7 @@ func (r *Report) costs() (list []string) {
 		if r.Costs.Lone.Requests > 0 {
 			who += " and lone addresses"
 		}
-		list = append(list, fmt.Sprintf("Of what %s requested, %s cost most: %s.", who, row.Pattern, r.parts(row.Sum)))
+		list = append(list, fmt.Sprintf("Of what %s requested, %s cost %s: %s.", who, row.Pattern, most, r.parts(row.Sum)))
 	}
 	return list
 }

@@ -62,8 +62,10 @@ func (v *Judged) now() *Ruling { return &v.Rulings[0] }
 // setEntry stores the request of a log's current line.
 func (v *Judged) setEntry(l *logfile.Log, host *Host) {
 	e := &l.Entry
+	sum := cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9}
+	addIf(&sum.Untimed, !e.Lasted, 1)
 	*v = Judged{
-		Request: request(e, host), Sum: cost.Sum{Requests: 1, Octets: e.Bytes, Seconds: float64(e.Duration) / 1e9},
+		Request: request(e, host), Sum: sum,
 		Entry: e, Rulings: v.Rulings[:0], Host: host.Name, host: host, log: l.Name, number: l.Number,
 	}
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
@@ -142,6 +143,7 @@ type Warning struct {
 	//   - no_strangers: pages of lone addresses are not counted, at least those of some hosts
 	//   - no_zone: times have no time zone and were read as UTC
 	//   - own_fetches: fetches of robots.txt by Caddy are not counted as requests
+	//   - partly_timed: the log has the durations of some requests alone
 	//   - partly_judged: no robots.txt is known for the host or time of some requests
 	//   - sampled: the log seems to have only a part of the requests
 	//   - step_unknown: what a step of the configuration would have done can't be told from a log
@@ -200,6 +202,7 @@ func (a *auditor) report() (*Report, error) {
 	r.Costs.Patterns = []cost.Row{}
 	r.Verified = slices.ContainsFunc(a.sites, func(s *site) bool { return s.Rules.Verification != nil })
 	a.inputs.report(r)
+	r.Costs.Timed = r.Requests - r.Costs.All.Untimed
 	r.Robots = r.Costs.Robots.Requests
 	r.People = r.Requests - r.Robots
 	r.Addresses = a.reliability.addresses.Count()
@@ -354,6 +357,9 @@ func (r *Report) parts(s cost.Sum) string {
 		words.Octets(s.Octets), percent(s.Octets, r.Costs.All.Octets))
 	if r.Costs.All.Seconds > 0 {
 		text += fmt.Sprintf(", %s (%.0f %%)", words.Seconds(s.Seconds), 100*s.Seconds/r.Costs.All.Seconds)
+		if r.Costs.Untimed() != "" {
+			text = strings.TrimSuffix(text, ")") + " of the time that is known)"
+		}
 	}
 	return text
 }

@@ -172,13 +172,15 @@ func (r *Report) percents(sum cost.Sum) string {
 		percent(sum.Octets, r.Costs.All.Octets))
 	if r.Costs.All.Seconds > 0 {
 		text += fmt.Sprintf(", %.0f %% of the time", 100*sum.Seconds/r.Costs.All.Seconds)
+		if r.Costs.Untimed() != "" {
+			text += " that is known"
+		}
 	}
 	return text
 }
 
 func (r *Report) costTable() *Table {
 	costs := &r.Costs
-	timed := costs.All.Seconds > 0
 	title := "Costs: robots have " + r.percents(costs.Robots)
 	if costs.Lone.Requests > 0 {
 		title += "; lone addresses " + r.percents(costs.Lone)
@@ -188,8 +190,8 @@ func (r *Report) costTable() *Table {
 		clients := words.Map(p.Clients, func(c cost.Client) string { return named(c.Name) + " " + words.Count(c.Requests) })
 		t.add(p.Pattern, p.Requests, octetsOf(p.Octets), r.seconds(p.Sum), words.List(clients, 3))
 	}
-	if !timed && len(t.Rows) > 0 {
-		t.note("The log does not have the durations of requests.")
+	if len(t.Rows) > 0 {
+		t.note("%s", costs.Untimed())
 	}
 	return t
 }

@@ -304,7 +304,7 @@ func (s *strangers) addPath(p *Page) {
 		addIf(&pages.lone, p.Lone, 1)
 	}
 	who, sum := othersClient, p.Sum
-	sum.Seconds *= hardly
+	sum.Seconds, sum.Untimed = sum.Seconds*hardly, 0
 	if p.Lone {
 		who = loneClient
 		sum.Seconds += float64(p.Requests)

@@ -43,6 +43,7 @@ func (a *auditor) warnings(r *Report) []Warning {
 	warn(!known && a.decided == nil, "no_robots",
 		"No robots.txt is known for this log, so no request is judged. Pass one with --robots: a file, or a URL such as https://example.com.")
 	warn(known && n > 0 && a.decided == nil, "partly_judged", "Requests that are not judged: %s. No robots.txt is known for their host or their time.", words.Count(n))
+	warn(r.Costs.Timed > 0 && r.Costs.Untimed() != "", "partly_timed", "%s", r.Costs.Untimed())
 	warn(!r.Strangers.Known && a.strangers.coarse >= lonelyRequests, "no_strangers",
 		"Pages of addresses that request nothing else are not counted: the times of requests are not exact to a second.")
 	warn(r.doubt(a.strangers) != "", "no_strangers", "%s", r.doubt(a.strangers))

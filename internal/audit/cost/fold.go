@@ -115,7 +115,7 @@ func spread(list names) (variance float64, large int) {
 		most = max(most, s.Requests)
 	}
 	cost := func(s Sum) float64 {
-		if all.Seconds > 0 {
+		if all.IsTimed() {
 			return s.Seconds / all.Seconds
 		}
 		return float64(s.Octets) / float64(max(all.Octets, 1))

@@ -20,7 +20,7 @@ func newSite() *site {
 
 // add adds requests for what.
 func (s *site) add(what, target string, seconds float64) {
-	sum := Sum{1, int64(1000 + s.IntN(9000)), seconds * (0.5 + s.Float64())}
+	sum := Sum{Requests: 1, Octets: int64(1000 + s.IntN(9000)), Seconds: seconds * (0.5 + s.Float64())}
 	s.tree.Add("GPTBot", target, sum)
 	all := s.what[what]
 	all.Add(sum)

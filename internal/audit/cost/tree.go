@@ -10,7 +10,8 @@ import (
 type Sum struct {
 	Requests int64   `json:"requests"`
 	Octets   int64   `json:"octets"`
-	Seconds  float64 `json:"seconds"` // 0 if the log has no durations
+	Seconds  float64 `json:"seconds"` // of those whose durations the log has
+	Untimed  int64   `json:"-"`       // the number of the others
 }
 
 // Add adds other to s.
@@ -18,15 +19,23 @@ func (s *Sum) Add(other Sum) {
 	s.Requests += other.Requests
 	s.Octets += other.Octets
 	s.Seconds += other.Seconds
+	s.Untimed += other.Untimed
 }
 
-// Share returns the part of the whole that s is, from 0 to 1: of the time, or else
-// of the requests or the octets, whichever is more.
+// IsTimed reports whether the durations of nearly all requests are known.
+func (s Sum) IsTimed() bool { return s.Seconds > 0 && 10*s.Untimed <= s.Requests }
+
+// Share returns the part of the whole that s is, from 0 to 1: of the time if the whole IsTimed, else
+// of the requests, the octets or the time that is known, whichever is most.
 func (s Sum) Share(whole Sum) float64 {
+	seconds := 0.
 	if whole.Seconds > 0 {
-		return s.Seconds / whole.Seconds
+		seconds = s.Seconds / whole.Seconds
 	}
-	return max(float64(s.Requests)/float64(max(whole.Requests, 1)), float64(s.Octets)/float64(max(whole.Octets, 1)))
+	if whole.IsTimed() {
+		return seconds
+	}
+	return max(seconds, float64(s.Requests)/float64(max(whole.Requests, 1)), float64(s.Octets)/float64(max(whole.Octets, 1)))
 }
 
 // Limits of a tree.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func one(octets int64) Sum { return Sum{1, octets, float64(octets) / 1000} }
+func one(octets int64) Sum { return Sum{Requests: 1, Octets: octets, Seconds: float64(octets) / 1000} }
 
 // patterns returns the rows as lines of text.
 func patterns(rows []Row) string {

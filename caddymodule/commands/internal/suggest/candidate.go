@@ -82,8 +82,8 @@ func (s *suggester) candidates() (list []*candidate, err error) {
 		s.about.Note("The block robots has other hosts too: only what can be written for %s alone is suggested. For more, "+
 			"give it a block of its own.", words.List(s.Hosts, 5))
 	}
-	if !s.isShort && s.about.Whole.Seconds == 0 {
-		s.about.Note("The log does not have the durations of requests: costs are requests and octets.")
+	if untimed := s.Report.Costs.Untimed(); untimed != "" {
+		s.about.Note("%s", untimed)
 	}
 	slices.SortStableFunc(list, func(a, b *candidate) int {
 		return cmp.Compare(b.proposal.Estimate.Share(s.about.Whole), a.proposal.Estimate.Share(s.about.Whole))
