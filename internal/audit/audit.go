@@ -234,16 +234,21 @@ func (a *auditor) countRobot(v *Judged) {
 
 // countPerson counts a request of a person.
 func (a *auditor) countPerson(v *Judged) {
-	hash := xxhash.Sum64String(v.Entry.UserAgent())
+	hash := AgentHash(v.Entry.UserAgent())
 	agent := a.userAgents.of(v.Entry.UserAgent(), hash)
 	if !agent.isBrowser {
 		return
 	}
 	kind := v.Kind()
-	reads := a.strangers.count(v, kind)
+	reads := a.strangers.count(v, hash, kind)
 	if agent.isExact {
 		a.strangers.countAgent(v.host, hash, kind, reads)
 	}
+}
+
+// AgentHash returns the hash of a User-Agent in Page.Agent.
+func AgentHash(agent string) uint64 {
+	return xxhash.Sum64String(agent[:min(len(agent), cost.MaxAgent)])
 }
 
 // settle counts the verdict on a request, which is final.
@@ -292,7 +297,7 @@ func Replay(ctx context.Context, o Options, index int, versions []Site, each fun
 	a.pacer.settle = func(v *Judged) {
 		each(v)
 		if v.now().Agent.Class == crawler.Person && browser.IsBrowser(v.Entry.UserAgent()) {
-			a.strangers.count(v, v.Kind())
+			a.strangers.count(v, AgentHash(v.Entry.UserAgent()), v.Kind())
 		}
 	}
 	err = a.eachRequest(ctx, func(v *Judged) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
-	"github.com/caddy-robots/caddy-robots/internal/audit/cost"
 	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -64,7 +63,7 @@ func (a *auditor) findings(r *Report) []Finding {
 			"with what that would have held, and how many others it would have asked once."
 	}
 	add(disguised)
-	add(r.fleet(&a.strangers.visits))
+	add(r.fleet())
 	add(Finding{Code: "costs", Text: strings.Join(r.costs(), " "),
 		Change: "To see which changes would have saved how much, run this command again with --suggest."})
 	slices.SortStableFunc(list, func(a, b Finding) int { return min(len(b.Change), 1) - min(len(a.Change), 1) })
@@ -117,18 +116,19 @@ func (r *Report) costs() (list []string) {
 
 // fleet names a User-Agent that opened pages which others hardly want, as the watch of a server does; a
 // finding without a text if there is none.
-func (r *Report) fleet(visits *cost.Visits) (f Finding) {
-	one, pages, ok := visits.Fleet()
-	if !ok || pages < lonelyRequests {
+func (r *Report) fleet() (f Finding) {
+	one := r.Strangers.Fleet
+	if one == nil {
 		return f
 	}
 	paths := strings.Join(one.Patterns, " ")
 	f.Code = "fleet"
 	f.Text = fmt.Sprintf("The User-Agent %s opened about %s of %s, and hardly any others, while others hardly want these: a fleet of robots, "+
-		"whatever else it fetches, or people who follow one link.", strconv.QuoteToASCII(one.Agent), words.Plural(pages, "page", "pages"), paths)
+		"whatever else it fetches, or people who follow one link.", strconv.QuoteToASCII(one.Agent), words.Plural(r.Strangers.FleetPages, "page", "pages"), paths)
 	if len(r.Strangers.Asked) == 0 { // else the site has a line challenge
-		f.Change = "If they are robots, write this line into the robots block of the Caddyfile. It asks all with this User-Agent there, also those " +
-			"that fetch style sheets and images."
+		f.Change = "If they are robots, write this line into the robots block of the Caddyfile. While they open more than 60 pages a minute, it asks " +
+			"all with this User-Agent there, also those that fetch style sheets and images. To see what that would have saved, run this command again " +
+			"with --suggest."
 		f.Paste = "challenge " + paths
 	}
 	return f

@@ -34,6 +34,9 @@ type Strangers struct {
 	Paths []StrangerPath
 	// Asked says what lines such as challenge would have done.
 	Asked []Asked
+	// Fleet is the User-Agent that opened pages which others hardly want, about FleetPages; nil if none did.
+	Fleet      *cost.Fleet
+	FleetPages int64
 }
 
 // Asked says what a line would have done that asks strangers to show that they are browsers.
@@ -103,6 +106,7 @@ type Page struct {
 	cost.Sum
 	Target string
 	Client uint64 // of its address and host, by hash
+	Agent  uint64 // its User-Agent, by hash
 	Lone   bool   // it is that of a lone address
 	// Asked has a bit for each version of the rules and steps by which it would not have been
 	// answered until the client shows that it is a browser.
@@ -152,8 +156,8 @@ func newStrangers() *strangers {
 }
 
 // count counts a request of a person. reads is true if it is for a page, and the address
-// has requested readerPages others of the host.
-func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
+// has requested readerPages others of the host. agent is a hash of the User-Agent.
+func (s *strangers) count(v *Judged, agent uint64, kind media.Kind) (reads bool) {
 	at := v.Time.UnixNano()
 	s.clock = max(s.clock, at)
 	s.release(s.clock - lonelyFor)
@@ -186,7 +190,7 @@ func (s *strangers) count(v *Judged, kind media.Kind) (reads bool) {
 		s.release(s.waiting[0].At)
 	}
 	page := Page{
-		Sum: v.Sum, Target: strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)]), Client: key,
+		Sum: v.Sum, Target: strings.Clone(v.Target[:min(len(v.Target), 4*mask.MaxShown)]), Client: key, Agent: agent,
 		Lone:    !who.others && !v.Entry.Cookie && (v.Entry.Dest != "" || !v.FromElsewhere()),
 		follows: reads && len(v.Entry.Referer) > 1, host: v.host, At: at,
 	}
@@ -315,6 +319,9 @@ func (s *strangers) addPath(p *Page) {
 // report adds the strangers to a report. few says that the addresses are too few.
 func (s *strangers) report(r *Report, few bool) {
 	s.release(math.MaxInt64)
+	if fleet, pages := s.visits.Fleet(); pages >= lonelyRequests {
+		r.Strangers.Fleet, r.Strangers.FleetPages = fleet, pages
+	}
 	for host, pages := range s.hosts {
 		read := pages.readers()
 		most, sure := 2*read.with > read.all || read.all == 0, read.all >= embeddingAgents

@@ -34,9 +34,11 @@ type Proposal struct {
 	Crawlers []string // that it is about, at most 20
 	Held     []string // further names of robots that it holds
 	Paths    []string // that it refuses robots, which should have no feeds and no visitors from other sites
-	// Otherwise is a note for the case that no line that asks clients whether they are browsers is
-	// worth it. Of these, at most one is suggested.
+	// Asks are the paths where it asks clients whether they are browsers. Of such proposals, at most one is
+	// suggested. Otherwise is a note for the case that none is worth it for all of Asks.
+	Asks      []string
 	Otherwise string
+	Fleet     cost.Sum // of Estimate, what is Site.Fleet's: it is worth it if it holds much of that
 	// Small says that it may be worth it however small a part of the costs it saves.
 	Small bool
 }
@@ -54,6 +56,8 @@ type Site struct {
 	// Lone are pages that lone addresses with browsers' User-Agents requested: see Pages. There are
 	// none where that is not known.
 	Lone []Pages
+	// Fleet is a User-Agent that opens pages which others hardly want; nil if none does.
+	Fleet *cost.Fleet
 	// IsFew says that it is hardly known whether people's addresses are lone too. The report has
 	// said that.
 	IsFew bool
@@ -76,6 +80,7 @@ type Pages struct {
 	Lone      cost.Sum // those of addresses that requested nothing else
 	Addresses int64    // of Lone; 0 if not known
 	Targets   int64    // of Lone, each once; 0 if not known
+	Fleet     cost.Sum // those of Site.Fleet; 0 if not known
 }
 
 // Crawler is a robot with its costs.

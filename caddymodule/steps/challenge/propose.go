@@ -23,59 +23,116 @@ const (
 // proposedOver are the values of `over` that are proposed: the default, and those for slower storms.
 var proposedOver = []string{defaultOver, "20/1m", "60/10m"}
 
-// Propose implements propose.Proposer: for the paths that lone addresses stormed.
-func (c *Challenge) Propose(s *propose.Site) ([]propose.Proposal, error) {
-	if !slices.ContainsFunc(s.Lone, func(p propose.Pages) bool { return isLonely(p, 100) }) {
-		return nil, nil
-	}
-	counts, rest, err := countOf(s, mayBeStormed(s.Lone))
+// stormers are clients that stormed paths.
+type stormers struct {
+	who, while string // in words
+	paths      []string
+	sum, fleet cost.Sum // of their pages, and those of propose.Site.Fleet
+}
+
+// Propose implements propose.Proposer: for the paths that lone addresses or a fleet stormed, and for those
+// of both.
+func (c *Challenge) Propose(s *propose.Site) (list []propose.Proposal, err error) {
+	alone, err := stormedAlone(s)
 	if err != nil {
 		return nil, err
 	}
-	sum, patterns := cost.Sum{}, []string(nil)
+	fleet, err := stormedByFleet(s)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.DeleteFunc([]stormers{alone, fleet}, func(one stormers) bool { return len(one.paths) == 0 })
+	if len(s.Hosts) > 0 || len(c.Paths) > 0 {
+		for _, one := range all {
+			whose := fmt.Sprintf("because %s have most of their pages: %s.", one.who, strings.Join(one.paths, " "))
+			if len(s.Hosts) > 0 {
+				s.Note("A challenge is for all hosts of a block, so none is suggested. In a block of its own, the host needs one for these paths, %s", whose)
+			} else {
+				s.Note("The site has a challenge already, so no other is suggested. If its line lacks one of these paths, add it, %s", whose)
+			}
+		}
+		return nil, nil
+	}
+	if len(all) == 2 {
+		both := stormers{while: alone.while + " or " + fleet.while, paths: slices.Clone(alone.paths), sum: alone.sum, fleet: fleet.fleet}
+		both.sum.Add(fleet.sum)
+		for _, path := range fleet.paths {
+			if !slices.Contains(both.paths, path) {
+				both.paths = append(both.paths, path)
+			}
+		}
+		all = append(all, both)
+	}
+	for _, one := range all {
+		for i, over := range proposedOver {
+			list = append(list, one.proposal(over, i == 0))
+		}
+	}
+	return list, nil
+}
+
+// proposal returns a proposal with a value of over. small says that it may save little.
+func (s *stormers) proposal(over string, small bool) propose.Proposal {
+	otherwise := ""
+	if s.who != "" {
+		otherwise = fmt.Sprintf("No challenge is suggested for %s: %s had fewer than 60 pages there in each "+
+			"ten minutes, less than %.0f %% of all costs, or few addresses. If only robots request these pages, write the line always below challenge.",
+			words.List(s.paths, maxProposed), s.who, 100*propose.MinShare)
+	}
+	return propose.Proposal{
+		Step: &Challenge{Paths: s.paths, Over: over}, Text: fmt.Sprintf("challenge %s {\n\tover %s\n}", strings.Join(s.paths, " "), over),
+		Why:      "asks browsers there to show that they are browsers, while " + s.while,
+		Estimate: s.sum, Fleet: s.fleet, Small: small, Asks: s.paths, Otherwise: otherwise,
+	}
+}
+
+// stormedByFleet returns what a fleet stormed; no paths without one.
+func stormedByFleet(s *propose.Site) (found stormers, err error) {
+	if s.Fleet == nil {
+		return found, nil
+	}
+	counts, err := s.Count(s.Fleet.Patterns)
+	if err != nil {
+		return found, err
+	}
+	found = stormers{who: "clients with one User-Agent", while: "one User-Agent has many of the pages", paths: s.Fleet.Patterns}
+	for _, one := range counts[:len(counts)-1] {
+		found.sum.Add(one.Fleet)
+	}
+	found.fleet = found.sum
+	return found, nil
+}
+
+// stormedAlone returns what lone addresses stormed; no paths if they did not.
+func stormedAlone(s *propose.Site) (found stormers, err error) {
+	if !slices.ContainsFunc(s.Lone, func(p propose.Pages) bool { return isLonely(p, 100) }) {
+		return found, nil
+	}
+	counts, rest, err := countOf(s, mayBeStormed(s.Lone))
+	if err != nil {
+		return found, err
+	}
+	found.who, found.while = "addresses that request nothing else", "many addresses request nothing else"
 	for _, one := range counts {
 		if !isLonely(one, leastLone) || one.Lone.Requests > pollPages*max(one.Addresses, one.Targets) {
 			rest.Pages, rest.Lone.Requests = rest.Pages+one.Pages, rest.Lone.Requests+one.Lone.Requests
 			continue
 		}
-		patterns = append(patterns, one.Pattern)
-		sum.Add(one.Lone)
+		found.paths = append(found.paths, one.Pattern)
+		found.sum.Add(one.Lone)
 	}
 	switch {
-	case len(patterns) == 0:
+	case len(found.paths) == 0:
 		s.Note("No challenge is suggested for the pages of addresses that request nothing else: they are the front page or all pages, " +
 			"or the same few addresses request them again and again.")
-		return nil, nil
 	case 2*rest.Lone.Requests > rest.Pages:
 		s.Note("Most pages of other paths are those of addresses that request nothing else too: no challenge is suggested.")
-		return nil, nil
-	}
-	if len(s.Hosts) > 0 {
-		s.Note("A challenge is for all hosts of a block, so none is suggested. In a block of its own, the host needs one for these paths, because "+
-			"addresses that request nothing else have most of their pages: %s.", strings.Join(patterns, " "))
-		return nil, nil
-	}
-	if len(c.Paths) > 0 {
-		s.Note("The site has a challenge already, so no other is suggested. If its line lacks one of these paths, add it, because addresses "+
-			"that request nothing else have most of their pages: %s.", strings.Join(patterns, " "))
-		return nil, nil
-	}
-	if rest.Pages < leastElse && !s.IsFew {
+		found.paths = nil
+	case rest.Pages < leastElse && !s.IsFew:
 		s.Note("Too few to tell for certain: other paths have only %s in this log, so it is hardly known whether people's addresses "+
 			"request nothing else too.", words.Plural(rest.Pages, "page", "pages"))
 	}
-	var list []propose.Proposal
-	for i, over := range proposedOver {
-		list = append(list, propose.Proposal{
-			Step: &Challenge{Paths: patterns, Over: over}, Text: fmt.Sprintf("challenge %s {\n\tover %s\n}", strings.Join(patterns, " "), over),
-			Why:      "asks browsers there to show that they are browsers, while many addresses request nothing else",
-			Estimate: sum, Small: i == 0,
-			Otherwise: fmt.Sprintf("No challenge is suggested for %s: addresses that request nothing else had fewer than 60 pages there in each "+
-				"ten minutes, or less than %.0f %% of all costs. If only robots request these pages, write the line always below challenge.",
-				words.List(patterns, maxProposed), 100*propose.MinShare),
-		})
-	}
-	return list, nil
+	return found, nil
 }
 
 // isLonely reports whether mostly lone addresses requested pages, and often.

@@ -18,9 +18,11 @@ type Visit struct {
 // How many visits are kept, and how many octets of their User-Agents and targets.
 const (
 	maxVisits = 1 << 12
-	maxAgent  = 256
 	maxTarget = 512
 )
+
+// MaxAgent is the largest length of a User-Agent of a Fleet, in octets. Longer ones are cut.
+const MaxAgent = 256
 
 // Visits are visits of a log: one in so many that at most maxVisits are kept. The zero value has none.
 type Visits struct {
@@ -45,14 +47,17 @@ func (v *Visits) Add(agent, target string) {
 			return
 		}
 	}
-	v.kept = append(v.kept, Visit{strings.Clone(agent[:min(len(agent), maxAgent)]), strings.Clone(target[:min(len(target), maxTarget)])})
+	v.kept = append(v.kept, Visit{strings.Clone(agent[:min(len(agent), MaxAgent)]), strings.Clone(target[:min(len(target), maxTarget)])})
 }
 
-// Fleet returns the largest fleet of a log, and about how many visits it has of its patterns. ok is false
+// Fleet returns the largest fleet of a log, and about how many visits it has of its patterns. It is nil
 // if there is none.
-func (v *Visits) Fleet() (f Fleet, visits int64, ok bool) {
-	f, ok = FindFleet(v.kept)
-	return f, int64(f.Here) << v.skipped, ok
+func (v *Visits) Fleet() (_ *Fleet, visits int64) {
+	f, ok := FindFleet(v.kept)
+	if !ok {
+		return nil, 0
+	}
+	return &f, int64(f.Here) << v.skipped
 }
 
 // Fleet is the clients with one exact User-Agent that hardly want anything but pages of some

@@ -27,7 +27,8 @@ type candidate struct {
 	addresses audit.Distinct
 	harms     bool
 	tools     int64 // requests of feed readers and link previews that it would have refused
-	// If it asks: the other addresses, and the minutes in which it does.
+	// If it asks: the pages of a fleet, the other addresses, and the minutes in which it does.
+	fleet   int64
 	others  audit.Distinct
 	minutes int64
 	minute  int64 // the latest, since 1970

@@ -21,6 +21,7 @@ import (
 // trial says what several candidates would have done.
 type trial struct {
 	list  []*candidate
+	fleet uint64   // see suggester
 	whole cost.Sum // what all requests to the site cost
 	// together has the requests by the candidates that would have refused them, a bit for
 	// each.
@@ -30,7 +31,7 @@ type trial struct {
 // judge replays the log with each candidate, and returns those that are worth it, the
 // best first, and last those that ask clients. It sets what these would have saved.
 func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*candidate, err error) {
-	t := &trial{list: list, together: make(map[uint64]cost.Sum)}
+	t := &trial{list: list, fleet: s.fleet, together: make(map[uint64]cost.Sum)}
 	sites := []audit.Site{s.site}
 	for _, c := range list {
 		site, err := s.with(&c.proposal)
@@ -68,10 +69,15 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 		}
 	}
 	together.Share = together.Sum.Share(t.whole)
+	var asked []string
 	if asks := s.chooseAsking(list); asks != nil {
-		chosen = append(chosen, asks)
-	} else if i := slices.IndexFunc(list, func(c *candidate) bool { return c.proposal.Otherwise != "" }); i >= 0 {
-		s.about.Note("%s", list[i].proposal.Otherwise)
+		chosen, asked = append(chosen, asks), asks.proposal.Asks
+	}
+	for _, c := range list {
+		isNew := c.proposal.Otherwise != "" && !slices.Contains(s.about.Notes, c.proposal.Otherwise)
+		if isNew && slices.ContainsFunc(c.proposal.Asks, func(path string) bool { return !slices.Contains(asked, path) }) {
+			s.about.Note("%s", c.proposal.Otherwise)
+		}
 	}
 	for _, c := range chosen {
 		c.complete()
@@ -125,7 +131,11 @@ func (t *trial) countPage(p *audit.Page) {
 			c.minute = minute
 			c.minutes++
 		}
-		if p.Lone {
+		isFleet := p.Agent == t.fleet
+		if isFleet {
+			c.fleet++
+		}
+		if p.Lone || isFleet {
 			c.add(p.Sum, p.Client)
 		} else {
 			c.others.Add(p.Client)
@@ -143,7 +153,7 @@ func (c *candidate) isHarmless() bool {
 // holds half of the requests that it is about, or else the one that holds most.
 func (s *suggester) chooseAsking(list []*candidate) (chosen *candidate) {
 	for _, c := range list {
-		isWorthIt := c.Asks && c.isHarmless() && (c.proposal.Small || c.Share >= propose.MinShare)
+		isWorthIt := c.Asks && c.isHarmless() && 4*c.fleet >= c.proposal.Fleet.Requests && (c.proposal.Small || c.Share >= propose.MinShare)
 		if isWorthIt && (chosen == nil || 2*chosen.Requests < c.proposal.Estimate.Requests && c.Requests > chosen.Requests) {
 			chosen = c
 		}

@@ -206,3 +206,35 @@ func TestLimitsNameWhatCosts(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// One User-Agent that storms pages which others hardly want has a suggestion with what it would have
+// saved, though it fetches style sheets, or a sentence that says why none helps.
+func TestFleets(t *testing.T) {
+	for _, c := range []struct {
+		perMinute int
+		over      string
+	}{{100, "60/1m"}, {20, "20/1m"}, {2, ""}} {
+		const period = 3 * time.Hour
+		f := newForge().read(200, 30, period, "src", "issues")
+		for i := range c.perMinute * int(period.Minutes()) {
+			at, client := time.Duration(f.Int64N(int64(period))), fmt.Sprintf("198.18.%d.%d", i/250, i%250)
+			f.took(at, client, f.page("blame"), chrome(99), 2)
+			f.took(at+time.Second, client, "/assets/style.css", chrome(99), 0.001)
+		}
+		r := suggested(t, f.bytes(), ownFile, nil)
+		s, paths := challengeOf(r)
+		switch notes := strings.Join(r.Suggested.Notes, "\n"); {
+		case !strings.Contains(notes, "a fleet of robots"):
+			t.Errorf("%d a minute: %q", c.perMinute, notes)
+		case c.over == "":
+			if paths != "" || !strings.Contains(notes, "No challenge is suggested for /*/*/blame/branch/main/src/*: clients with one User-Agent had fewer than 60 pages") {
+				t.Errorf("%d a minute: %q, %q", c.perMinute, s.Text, notes)
+			}
+		case paths != "/*/*/blame/branch/main/src/*", !strings.HasSuffix(s.Text, "over "+c.over+"\n}"), s.Share < 0.5, s.Addresses < 1000, s.Asked > 5:
+			t.Errorf("%d a minute: %+v, %q", c.perMinute, s, notes)
+		}
+		if slices.ContainsFunc(r.Findings, func(f audit.Finding) bool { return strings.Contains(f.Change, "--suggest") }) {
+			t.Errorf("%d a minute: with suggestions, a finding asks for them: %+v", c.perMinute, r.Findings)
+		}
+	}
+}

@@ -42,6 +42,7 @@ type suggester struct {
 	index int        // of the site in Options.Sites
 	site  audit.Site // as it is now
 	about propose.Site
+	fleet uint64 // the User-Agent of about.Fleet, as audit.AgentHash; 0 without one
 	// isShort says that the log is too short for some proposals.
 	isShort bool
 }
@@ -63,9 +64,8 @@ func Add(ctx context.Context, in *Input) error {
 	if why := s.unknownStrangers(); why != "" {
 		s.about.Note("%s", why)
 	}
-	if f := s.finding("fleet"); f != nil && f.Paste != "" {
-		s.about.Note("%s %s", f.Text, f.Change)
-		s.about.Note("%s", f.Paste)
+	if f := s.finding("fleet"); f != nil {
+		s.about.Note("%s", f.Text)
 	}
 	list, err := s.candidates()
 	if err == nil && len(list) > 0 {
@@ -80,7 +80,8 @@ func Add(ctx context.Context, in *Input) error {
 	s.explain(list)
 	r.Suggested.Notes = append([]string{}, s.about.Notes...)
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Code == "costs" || f.Code == "disguised" && f.Change != "" {
+		if f := &r.Findings[i]; f.Code == "costs" || slices.Contains([]string{"disguised", "fleet"}, f.Code) && f.Change != "" {
+			f.Paste = ""
 			f.Change = "Which changes would have saved how much, or why none would, is under Suggestions."
 		}
 	}
@@ -100,8 +101,11 @@ func (s *suggester) findSite(ctx context.Context) {
 	}
 	r := s.Report
 	s.about = propose.Site{
-		Whole: r.Costs.All, Hosts: s.Hosts, Paths: r.Costs.Patterns, IsFew: r.Strangers.Few,
+		Whole: r.Costs.All, Hosts: s.Hosts, Paths: r.Costs.Patterns, IsFew: r.Strangers.Few, Fleet: r.Strangers.Fleet,
 		Count: func(patterns []string) ([]propose.Pages, error) { return s.count(ctx, patterns) },
+	}
+	if s.about.Fleet != nil {
+		s.fleet = audit.AgentHash(s.about.Fleet.Agent)
 	}
 	if r.IsFlooded() {
 		s.about.Flooded = audit.ProposedRate
@@ -148,6 +152,9 @@ func (s *suggester) count(ctx context.Context, patterns []string) ([]propose.Pag
 		for i, group := range groups {
 			if !target.Matches(group, p.Target) {
 				continue
+			}
+			if p.Agent == s.fleet {
+				counts[i].Fleet.Add(p.Sum)
 			}
 			if counts[i].Pages++; p.Lone {
 				counts[i].Lone.Add(p.Sum)
