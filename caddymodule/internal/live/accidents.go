@@ -1,19 +1,16 @@
 package live
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/metrics"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -29,7 +26,7 @@ var (
 		"would let it pass, or is refused more often than it is served. It ends after ten minutes without a refusal.")
 	Flood = statusapi.NewAccident("flood", "Within a minute, one crawler, or all together, send more than 100 requests to a site, over ten times "+
 		"as many as usual, and a fifth of all (before six hours were counted: more than 300 of a crawler, or 1,000 of all). Verified search "+
-		"engines, webhooks, probes and apps do not count. It ends after five minutes without. It is a note while nearly all of it is refused.")
+		"engines, webhooks, probes and apps do not count. It ends after five minutes without. It is a note while nearly all is refused.")
 )
 
 // Bounds of accidents.
@@ -46,83 +43,17 @@ const (
 type Accidents struct {
 	mu    sync.Mutex
 	files map[originID]*watchedFile
-	looks int                 // for accidents
-	at    time.Time           // of the last look
-	list  []statusapi.Problem // at the last look; those with the same key together
+	looks int       // for accidents
+	at    time.Time // of the last look
+	list  []found   // at the last look
 	news  news
-}
-
-// accidentKey is a kind and the site, or for files the pattern of hosts: one mistake may be in all.
-type accidentKey struct{ kind, site string }
-
-func keyOf(p *statusapi.Problem) accidentKey {
-	if p.Kind == RulesLost || p.Kind == SearchShutOut {
-		return accidentKey{p.Kind, cmp.Or(p.Pattern, p.Sites[0])}
-	}
-	return accidentKey{p.Kind, p.Sites[0]}
 }
 
 func newAccidents() *Accidents {
 	return &Accidents{
 		files: make(map[originID]*watchedFile),
-		news:  news{items: make(map[accidentKey]*newsItem)},
+		news:  news{items: make(map[problemKey]*newsItem)},
 	}
-}
-
-// findAll finds the accidents of now. It has the conditions of all, those of changed
-// files in watchedFile. The caller holds mu.
-func (a *Accidents) findAll(r *Reporter, now time.Time) {
-	open := make(map[accidentKey]*statusapi.Problem)
-	for i := range slices.Backward(a.list) {
-		open[keyOf(&a.list[i])] = &a.list[i]
-	}
-	list := a.fileAccidents(r, now)
-	for _, run := range r.app.Counters.Runs() {
-		if p := refusedSearch(&run, now); p.Kind != "" {
-			list = append(list, p)
-		}
-	}
-	list = append(list, floods(r.app.Counters.Loads(counters.FloodLeast), open, now)...)
-	for _, h := range r.handlers() {
-		for _, p := range h.problems() {
-			if !p.IsAccident() {
-				continue
-			}
-			if was := open[keyOf(&p)]; p.Since == nil && was != nil {
-				p.Since = was.Since
-			} else if p.Since == nil {
-				p.Since = timeOf(now)
-			}
-			list = append(list, p)
-		}
-	}
-	isOpen := func(x *statusapi.Problem) bool { // the culprit stays the same as long as it is one
-		was := open[keyOf(x)]
-		return was != nil && was.Crawler == x.Crawler && was.Subject == x.Subject
-	}
-	slices.SortFunc(list, func(x, y statusapi.Problem) int {
-		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(keyOf(&x).site, keyOf(&y).site), before(isOpen(&x), isOpen(&y)),
-			cmp.Compare(y.Now, x.Now), cmp.Compare(x.Subject, y.Subject), cmp.Compare(x.Crawler, y.Crawler))
-	})
-	a.list = list
-}
-
-// problems returns what steps know of, and what is wrong with the registry.
-func (h *Handler) problems() (list []statusapi.Problem) {
-	if h.Problems == nil {
-		return nil
-	}
-	for _, p := range h.Problems(h.mode() == statusapi.Monitor) {
-		if p.Sites == nil {
-			p.Sites = h.Hosts
-		}
-		p.Severity = cmp.Or(p.Severity, statusapi.Severe)
-		if p.IsAccident() {
-			p.Subject = statusapi.SiteName(p.Sites[0])
-		}
-		list = append(list, p)
-	}
-	return list
 }
 
 // fileAccidents returns the accidents of files. A file with an accident is read again
@@ -213,45 +144,6 @@ func (p *inForce) isUnread() bool {
 	return false
 }
 
-// inScope returns what was found in a scope at the last look, one of each key. The caller holds mu.
-func (a *Accidents) inScope(scope statusapi.Scope) (list []statusapi.Problem) {
-	more := make(map[int]int) // with the same key, by index
-	for _, one := range a.list {
-		last := len(list) - 1
-		switch {
-		case !narrow(&one, scope):
-		case last >= 0 && keyOf(&list[last]) == keyOf(&one):
-			more[last]++
-		default:
-			list = append(list, one)
-		}
-	}
-	for i, n := range more {
-		text := fmt.Sprintf(" (and %d more)", n)
-		list[i].Plain = cmp.Or(list[i].Plain, list[i].Message) + text
-		list[i].Message += text
-	}
-	return list
-}
-
-// narrow reports whether p is in a scope, and makes it name a site of the scope.
-func narrow(p *statusapi.Problem, scope statusapi.Scope) bool {
-	site := p.Sites[0]
-	if !scope.Site(site) && (p.Pattern == "" || !scope.Site(p.Pattern)) {
-		i := slices.IndexFunc(p.Sites, scope.Site)
-		if i < 0 {
-			return false
-		}
-		if named := statusapi.SiteName(site); p.Subject == named {
-			p.Subject = statusapi.SiteName(p.Sites[i])
-			p.Message, p.Advice = strings.ReplaceAll(p.Message, named, p.Subject), strings.ReplaceAll(p.Advice, named, p.Subject)
-		}
-		site = p.Sites[i]
-	}
-	p.Sites = append([]string{site}, p.Sites...)
-	return true
-}
-
 // acceptAt ends the accidents of the files of origins. It returns how many files
 // had one.
 func (a *Accidents) acceptAt(list []*inForce) (n int) {
@@ -297,35 +189,8 @@ func (a *Accidents) load(saved json.RawMessage) (damaged error) {
 	return damaged
 }
 
-// accidents returns the accidents in a scope. The last configuration that was
-// loaded looks for them.
-func (r *Reporter) accidents(scope statusapi.Scope) []statusapi.Problem {
-	a := r.app.Counters.Accidents
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if since := r.app.Now().Sub(a.at); len(a.files) <= manyFiles || since < 0 || since >= lookEvery {
-		a.look(r)
-	}
-	return a.inScope(scope)
-}
-
-// look looks for accidents, if the configuration is the last one that was loaded. The caller holds mu.
-func (a *Accidents) look(r *Reporter) {
-	if r.app.Active() {
-		a.at = r.app.Now()
-		a.findAll(r, a.at)
-	}
-}
-
-// With more than manyFiles files, the time between two looks is lookEvery: a report of them
-// asks several times at once, and events are told as often.
-const (
-	manyFiles = 1000
-	lookEvery = 5 * time.Second
-)
-
 var (
-	accidentCount = metrics.NewDesc("accidents", "Accidents of now, by kind.", "kind")
+	accidentCount = metrics.NewDesc("accidents", "Accidents of now, without notes, by kind.", "kind")
 
 	reported = metrics.NewLive(prometheus.GaugeValue, func(reporters []*Reporter, send metrics.Sender) {
 		for _, r := range reporters {
@@ -346,7 +211,7 @@ func (r *Reporter) countAccidents() map[string]int {
 		counts[kind] = 0
 	}
 	for _, one := range r.accidents(statusapi.AllSites()) {
-		if one.IsAccident() {
+		if one.IsAccident() && isTrouble(one) {
 			counts[one.Kind]++
 		}
 	}

@@ -137,7 +137,7 @@ func TestFloods(t *testing.T) {
 		}, "begin flood a.test library"},
 		{"libraries that are held", func(w *watcher) {
 			w.count(2000, site, crawler.Agent{Class: crawler.Library, Token: "okhttp"}, 0, judge.Disallowed)
-		}, "begin flood a.test library"},
+		}, "note flood a.test library"},
 		{"one hundred a minute", func(w *watcher) { usual(w, 6, gptbot); w.count(100, site, gptbot, 0, judge.Allowed) }, ""},
 		{"not ten times", func(w *watcher) {
 			usual(w, 6, gptbot, gptbot, gptbot, gptbot, gptbot, gptbot)
@@ -160,7 +160,7 @@ func TestFloods(t *testing.T) {
 			w.count(200, site, gptbot, 0, judge.Allowed)
 			w.count(800, site, person, 0, 0)
 		}, "begin flood a.test GPTBot"},
-		{"refused requests count", func(w *watcher) { usual(w, 6, gptbot); w.count(200, site, gptbot, 0, judge.RulesPending) }, "begin flood a.test GPTBot"},
+		{"refused requests count", func(w *watcher) { usual(w, 6, gptbot); w.count(200, site, gptbot, 0, judge.RulesPending) }, "note flood a.test GPTBot"},
 		{"all together", func(w *watcher) { usual(w, 6, gptbot); w.count(300, site, stranger, 0, judge.Allowed) }, "begin flood a.test all"},
 		{"a client's name", func(w *watcher) { usual(w, 6, stranger); w.count(300, site, stranger, 0, judge.Allowed) }, "begin flood a.test self-declared"},
 		{"a verified search engine", func(w *watcher) {
@@ -175,8 +175,14 @@ func TestFloods(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWatcher()
 			tt.flood(w)
-			if got := w.told(); got != tt.want {
-				t.Errorf("%s, want %s", got, tt.want)
+			got := w.told()
+			for _, p := range w.accidents(statusapi.AllSites()) {
+				if p.Severity == statusapi.Remark { // it is held, so that no message is sent
+					got += "note " + p.Kind + " " + p.Sites[0] + " " + p.Crawler
+				}
+			}
+			if got != tt.want || w.countAccidents()[Flood] != strings.Count(tt.want, "begin") {
+				t.Errorf("%s, want %s; the metric is %v", got, tt.want, w.countAccidents())
 			}
 		})
 	}
@@ -226,6 +232,30 @@ func TestFloodsEnd(t *testing.T) {
 	w.pass(time.Minute)
 	if got := w.told(); got != "end flood a.test GPTBot" {
 		t.Errorf("at the end: %s", got)
+	}
+}
+
+// A flood is told in the past tense as soon as the next minute shows that it is over.
+func TestFloodsThatAreOver(t *testing.T) {
+	w := newWatcher() // at 14:30:10
+	w.count(400, "a.test", gptbot, 0, judge.Allowed)
+	for _, tt := range []struct {
+		pass  time.Duration
+		count int
+		want  string
+	}{
+		{45 * time.Second, 0, "GPTBot sends 400"},
+		{20 * time.Second, 0, "GPTBot sends 400"},
+		{10 * time.Second, 0, "GPTBot sent up to 400 requests a minute to a.test, until 14:31 UTC"},
+		{0, 100, "GPTBot sends 400"},
+		{80 * time.Second, 0, "GPTBot sent up to 400 requests a minute to a.test, until 14:31 UTC"},
+	} {
+		w.pass(tt.pass)
+		w.count(tt.count, "a.test", gptbot, 0, judge.Allowed)
+		p := w.accidents(statusapi.AllSites())[0]
+		if !strings.HasPrefix(p.Message, tt.want) || (p.Until == nil) != strings.Contains(tt.want, "sends") {
+			t.Errorf("at %s: %s, want %s", w.now.Format(time.TimeOnly), p.Message, tt.want)
+		}
 	}
 }
 

@@ -9,9 +9,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/advice"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/config"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/counters"
-	"github.com/caddy-robots/caddy-robots/caddymodule/internal/routes"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
-	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/internal/snippet"
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
@@ -74,63 +72,14 @@ func possible(a statusapi.Action) statusapi.Action {
 // are refused.
 const searchPartly = "search_partly"
 
-// mistakenFor is how long a refusal of a mistaken impostor is a problem.
-const mistakenFor = 24 * time.Hour
-
-// impostorProblems returns what there is to say about requests that were refused as those of
-// impostors, of the crawlers in a list: where they came from addresses that verify them now, that
-// it was a mistake.
-func (r *Reporter) impostorProblems(scope statusapi.Scope, list []*statusapi.Crawler) (problems []statusapi.Problem) {
-	type mistaken struct{ site, crawler string }
-	times, sent := make(map[mistaken][]time.Time), make(map[string]uint64) // of requests, the latest first; by crawler, in the last hour
-	for _, c := range list {
-		sent[c.Name] = c.Hour.Impostors
-	}
-	var refused refusedClients
-	for _, f := range r.app.Counters.Kept(scope, 0) {
-		age := r.app.Now().Sub(f.Time)
-		if f.Action != judge.Deny.String() || f.Reason != judge.Impostor.String() || age > mistakenFor {
-			continue
-		}
-		if slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
-			return h.Verifies && slices.Contains(h.Hosts, f.Site) && h.IsVerified(f.Crawler, f.Addr)
-		}) {
-			key := mistaken{siteOfRefusal(f), f.Crawler}
-			times[key] = append(times[key], f.Time)
-			delete(sent, f.Crawler)
-		} else if age <= time.Hour {
-			refused.add(f)
+// refusedSearches returns the problems of runs.
+func refusedSearches(runs []counters.Run, now time.Time) (list []statusapi.Problem) {
+	for i := range runs {
+		if p := refusedSearch(&runs[i], now); p.Kind != "" {
+			list = append(list, p)
 		}
 	}
-	for key, list := range times {
-		p := warning("impostors", statusapi.SiteName(key.site),
-			fmt.Sprintf("at least %s of %s at %s, refused as those of impostors, came from addresses that are verified now",
-				quantity(len(list), "request"), key.crawler, statusapi.SiteName(key.site)),
-			"The list of addresses, or reverse DNS, had these addresses too late. New requests from them pass. If it happens "+
-				"again, set `impostors ignore` in `verify`.")
-		p.Crawler, p.Since = key.crawler, timeOf(list[len(list)-1])
-		problems = append(problems, p)
-	}
-	names := slices.DeleteFunc(refused.names, func(name string) bool { return sent[name] == 0 })
-	if len(names) == 0 {
-		return problems
-	}
-	const shown = 3
-	who, sum := words.List(names, shown), uint64(0)
-	for _, name := range names {
-		sum += sent[name]
-	}
-	return append(problems, statusapi.Problem{Severity: statusapi.Remark, Kind: "impostors", Subject: who, Advice: handledAdvice,
-		Message: fmt.Sprintf("Handled: impostors of %s, from %s, get 403. They sent %s in the last hour", who, words.List(refused.networks, shown),
-			quantity(int(sum), "request"))})
-}
-
-// siteOfRefusal returns the site of a refusal or, where only a pattern names it, the host.
-func siteOfRefusal(f *statusapi.Refusal) string {
-	if routes.IsPattern(f.Site) && counters.IsHostName(f.Host) {
-		return f.Host
-	}
-	return f.Site
+	return list
 }
 
 // refusedSearch returns the problem of a run: an accident, or that more than one verified request

@@ -11,6 +11,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/enforce/claim"
 	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
+	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
 // What is handled says so first, and needs no action. What is not has one.
@@ -87,6 +88,11 @@ func TestClaims(t *testing.T) {
 	want := "note Handled: impostors of Googlebot, from 203.0.113.0/24, 198.51.100.0/24, get 403. They sent 13 requests in the last hour"
 	if got := strings.Join(told(), "|"); got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+	until := words.Time(w.now, w.now)
+	w.pass(2 * time.Minute)
+	if got := strings.Join(told(), "|"); !strings.Contains(got, "from 203.0.113.0/24, 198.51.100.0/24, got 403, until "+until) {
+		t.Errorf("two minutes later: %s", got)
 	}
 	w.pass(2 * time.Hour)
 	if got := told(); len(got) != 0 {

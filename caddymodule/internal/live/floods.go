@@ -18,36 +18,45 @@ const handledAdvice = "Nothing to do."
 // slowDown is the advice about a robot that sends too many requests.
 const slowDown = "A `limit` slows it down, and a `deny` in `policy` stops it, if it names itself."
 
-// sentence tells of requests a minute, the most of a minute some minutes ago. If nearly all
-// were refused, it says so first. many says that who is several.
-func sentence(load *counters.Load, who string, many bool, most, minutes int) (text string, handled bool) {
-	verb := " sends "
-	how := load.Handled(minutes)
-	switch {
-	case how != "" && minutes > 1:
-		who, verb = "Handled: "+who, " got "+how+": "
-	case how != "" && many:
-		who, verb = "Handled: "+who, " get "+how+": "
-	case how != "":
-		who, verb = "Handled: "+who, " gets "+how+": "
-	case minutes > 1:
-		verb = " sent up to "
-	case many:
-		verb = " send "
-	}
-	return fmt.Sprintf("%s%s%s a minute to %s", who, verb, quantity(most, "request"), statusapi.SiteName(load.Site)), how != ""
+// overAfter is how much of a minute shows that a flood of the minute before is over.
+const overAfter = 20 * time.Second
+
+// isOver reports whether a flood whose latest minute was some minutes ago is over: this minute goes on
+// at less than half of least.
+func isOver(load *counters.Load, minutes int, least uint64, now time.Time) bool {
+	passed := now.Sub(now.Truncate(time.Minute))
+	return minutes > 1 || minutes == 1 && passed >= overAfter && 2*float64(load.Robots[0]) < float64(least)*passed.Minutes()
 }
 
-// flooded completes the problem of a flood whose latest minute was some minutes ago. If
-// neither this minute nor the one before it is one, the flood is over, and told with its
-// peak.
-func flooded(p statusapi.Problem, load *counters.Load, minutes int, now time.Time) statusapi.Problem {
+// sentence tells of requests a minute, of the most in one if the flood is over. If nearly all were
+// refused, it says so first. many says that who is several.
+func sentence(p *statusapi.Problem, who, got string, many bool) string {
+	verb := " sends "
+	if many {
+		verb = " send "
+	}
+	switch {
+	case got != "" && p.Until != nil:
+		who, verb = "Handled: "+who, " got "+got+": "
+	case got != "" && many:
+		who, verb = "Handled: "+who, " get "+got+": "
+	case got != "":
+		who, verb = "Handled: "+who, " gets "+got+": "
+	case p.Until != nil:
+		verb = " sent up to "
+	}
+	return who + verb + quantity(p.Now, "request") + " a minute to " + p.Subject
+}
+
+// flooded completes the problem of a flood whose latest minute was some minutes ago. One that is over
+// is told with its peak.
+func flooded(p statusapi.Problem, load *counters.Load, minutes int, over bool, now time.Time) statusapi.Problem {
 	p.Before, p.Subject, p.Advice = int(p.Usual), statusapi.SiteName(load.Site), slowDown
 	tail := "; how many are usual is not known before six hours"
 	if p.Usual > 0 {
 		tail = fmt.Sprintf("; %.1f are usual", p.Usual)
 	}
-	if minutes > 1 {
+	if over {
 		until := now.Truncate(time.Minute).Add(time.Duration(1-minutes) * time.Minute)
 		p.Now, p.Until = p.Peak, timeOf(until)
 		tail = ", until " + words.Time(until, now) + tail
@@ -59,18 +68,19 @@ func flooded(p statusapi.Problem, load *counters.Load, minutes int, now time.Tim
 	} else if _, err := crawler.ParseClass(label); err == nil {
 		label = "a crawler of the class " + label
 	}
-	if would := load.WouldHold(minutes); would != "" && load.Handled(minutes) == "" {
+	got, would := load.Handled(minutes), load.WouldHold(minutes)
+	switch {
+	case got != "":
+		p.Severity, p.Advice = statusapi.Remark, handledAdvice
+	case would != "" && over:
+		tail += "; enforcing would have refused " + would
+	case would != "":
 		tail += "; enforcing would refuse " + would
 		p.Advice = "Take `mode monitor` out of the block `robots`, or set the mode enforce."
 		p.Actions = []statusapi.Action{{What: "Enforce the rules until Caddy loads its configuration again", Text: "mode?mode=enforce",
 			Where: statusapi.Command}}
 	}
-	message, handled := sentence(load, who, many, p.Now, minutes)
-	plain, _ := sentence(load, label, many, p.Now, minutes)
-	p.Message, p.Plain = message+tail, plain+tail
-	if handled {
-		p.Severity, p.Advice = statusapi.Remark, handledAdvice
-	}
+	p.Message, p.Plain = sentence(&p, who, got, many)+tail, sentence(&p, label, got, many)+tail
 	return p
 }
 
@@ -85,7 +95,7 @@ const (
 // floods returns the floods, and the crawlers that would be one if their usual rate were known
 // and low. All robots together are one only where no single robot is, and all hosts of a pattern
 // only where no single host has one.
-func floods(loads []*counters.Load, open map[accidentKey]*statusapi.Problem, now time.Time) (list []statusapi.Problem) {
+func floods(loads []*counters.Load, open map[problemKey]*statusapi.Problem, now time.Time) (list []statusapi.Problem) {
 	for _, load := range loads {
 		p := statusapi.Problem{
 			Severity: statusapi.Severe, Kind: Flood, Crawler: cmp.Or(load.Label, everybody), Since: timeOf(now), Folder: load.Folder,
@@ -113,7 +123,7 @@ func floods(loads []*counters.Load, open map[accidentKey]*statusapi.Problem, now
 		}
 		p.Now, p.Peak = most, max(p.Peak, most)
 		if most > 0 {
-			list = append(list, flooded(p, load, minutes, now))
+			list = append(list, flooded(p, load, minutes, isOver(load, minutes, least, now), now))
 		}
 	}
 	return slices.DeleteFunc(list, func(x statusapi.Problem) bool {

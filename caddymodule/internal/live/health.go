@@ -22,68 +22,21 @@ func (r *Reporter) Health(scope statusapi.Scope) (*statusapi.Health, error) {
 
 // health is Health. It calls visit for all that is in force in the scope, with the
 // Problem.Kind of its problem. crawlers are those in the scope.
+//
+// Of problems that are equally severe, those that people and search engines have are first, and what
+// follows from another is below it.
 func (r *Reporter) health(scope statusapi.Scope, crawlers []*statusapi.Crawler, visit func(p *inForce, kind string)) *statusapi.Health {
-	now := r.app.Now()
-	health := &statusapi.Health{Problems: []statusapi.Problem{}}
-	for _, problem := range r.accidents(scope) {
-		problem.Sites = problem.Sites[:1] // Actions are about it alone
-		problem.Tenant = problem.Tenant && !slices.Contains(scope.Hosts(), problem.Sites[0])
-		health.Problems = append(health.Problems, problem)
-	}
-	seen := make(map[string]bool) // several handlers may have the same file
-	places := r.placeProblems(scope)
-	for _, p := range places {
-		seen[p.Kind+p.Subject] = true // which says why there is nothing in force
-	}
-	all := make(map[siteOf]*tenants)
-	for p := range r.allInForce(scope) {
-		problem := r.problem(p, now)
-		kind, isTenants := problem.Kind, p.Invented && !slices.Contains(scope.Hosts(), p.Origin.Host)
-		visit(p, kind)
-		if isTenants {
-			site := siteOf{p.Handler, p.SiteOf(p.Origin.Host)}
-			if all[site] == nil {
-				all[site] = new(tenants)
-			}
-			if all[site].add(p, problem) {
-				continue
-			}
-		}
-		if kind == "" || kind == RulesLost { // which is an accident
-			continue
-		}
-		problem.Tenant = isTenants && kind != "additions"
-		if key := problem.Kind + problem.Message; !seen[key] && !seen[problem.Kind+problem.Subject] {
-			seen[key] = true
-			health.Problems = append(health.Problems, problem)
-		}
-	}
-	for i := range health.Problems { // what all have in common is the server's
-		if p := &health.Problems[i]; p.Tenant {
-			p.Tenant = !slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
-				t := all[siteOf{h, h.SiteOf(p.Subject)}]
-				return t != nil && t.files == t.wrong && h.Owns(p.Subject)
-			})
-		}
-	}
-	for site, t := range all {
-		if t.rules != nil && t.problem.Severity != "" {
-			t.problem.Subject = statusapi.SiteName(site.name)
-			health.Problems = append(health.Problems, t.problem)
-		}
-	}
-	health.Sections = r.sections(scope)
-	health.Problems = append(health.Problems, slices.Concat(r.modeProblems(scope), r.impostorProblems(scope, crawlers), places, r.monitorProblems(scope, crawlers), r.handlerProblems(scope))...)
-	if scope.All() {
-		r.addShared(health, now)
-	}
-	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
-		return cmp.Or(before(a.Severity != statusapi.Remark, b.Severity != statusapi.Remark), before(!a.Tenant, !b.Tenant), strings.Compare(a.Severity, b.Severity),
-			before(a.Kind == reachedLimit, b.Kind == reachedLimit), // what follows from it is below
-			before(a.Kind == searchPartly, b.Kind == searchPartly), strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject),
-			strings.Compare(a.Message, b.Message))
+	health := &statusapi.Health{Sections: r.sections(scope)}
+	accidents := r.accidents(scope)
+	rest := slices.Concat(r.fileProblems(scope, accidents, visit), r.unserved(scope), r.modeProblems(scope), r.impostorProblems(scope, crawlers),
+		r.monitorProblems(scope, crawlers))
+	slices.SortFunc(rest, func(a, b statusapi.Problem) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Subject, b.Subject), strings.Compare(a.Message, b.Message))
 	})
-	health.Problems = slices.Insert(health.Problems, 0, r.probeProblems(scope, now)...) // people may get no pages
+	health.Problems = append([]statusapi.Problem{}, slices.Concat(r.probeProblems(scope), r.sharedProblems(scope, health), accidents, rest)...)
+	slices.SortStableFunc(health.Problems, func(a, b statusapi.Problem) int { // "error" before "warning"
+		return cmp.Or(before(isTrouble(a), isTrouble(b)), before(!a.Tenant, !b.Tenant), strings.Compare(a.Severity, b.Severity))
+	})
 	if more := len(health.Problems) - statusapi.MaxProblems; more > 0 {
 		health.Problems, health.More = health.Problems[:statusapi.MaxProblems], more
 	}
@@ -92,6 +45,59 @@ func (r *Reporter) health(scope statusapi.Scope, crawlers []*statusapi.Crawler, 
 		r.advise(&health.Problems[i], scope)
 	}
 	return health
+}
+
+// fileProblems returns what is wrong with what is in force in a scope, but accidents. Of both, it sets
+// Tenant.
+func (r *Reporter) fileProblems(scope statusapi.Scope, accidents []statusapi.Problem, visit func(p *inForce, kind string)) (list []statusapi.Problem) {
+	now, isNamed := r.app.Now(), func(host string) bool { return slices.Contains(scope.Hosts(), host) }
+	seen := make(map[string]bool) // several handlers may have the same file
+	for i := range accidents {
+		p := &accidents[i]
+		seen[p.Kind+p.Subject] = true            // which says why there is nothing in force
+		p.Sites = p.Sites[:min(1, len(p.Sites))] // actions are about it alone
+		p.Tenant = p.Tenant && !isNamed(p.Sites[0])
+	}
+	all := make(map[siteOf]*tenants)
+	for p := range r.allInForce(scope) {
+		problem := r.problem(p, now)
+		visit(p, problem.Kind)
+		problem.Tenant = p.Invented && !isNamed(p.Origin.Host)
+		if problem.Tenant {
+			site := siteOf{p.Handler, p.SiteOf(p.Origin.Host)}
+			if all[site] == nil {
+				all[site] = new(tenants)
+			}
+			if all[site].add(p, problem) {
+				continue
+			}
+		}
+		key := problem.Kind + problem.Message
+		if problem.Kind == "" || problem.Kind == RulesLost || seen[key] || seen[problem.Kind+problem.Subject] { // which is an accident
+			continue
+		}
+		seen[key] = true
+		list = append(list, problem)
+	}
+	isTenants := func(p *statusapi.Problem) bool { // what all have in common is the server's
+		return p.Tenant && !slices.ContainsFunc(r.handlers(), func(h *Handler) bool {
+			t := all[siteOf{h, h.SiteOf(p.Subject)}]
+			return t != nil && t.files == t.wrong && h.Owns(p.Subject)
+		})
+	}
+	for i := range accidents {
+		accidents[i].Tenant = isTenants(&accidents[i])
+	}
+	for i := range list {
+		list[i].Tenant = list[i].Kind != "additions" && isTenants(&list[i])
+	}
+	for site, t := range all {
+		if t.rules != nil && t.problem.Severity != "" {
+			t.problem.Subject, t.problem.Tenant = statusapi.SiteName(site.name), false
+			list = append(list, t.problem)
+		}
+	}
+	return list
 }
 
 // siteOf is a site of a handler.
@@ -129,45 +135,14 @@ func (t *tenants) add(p *inForce, problem statusapi.Problem) bool {
 	return true
 }
 
-// reachedLimit is the kind of the problems that a limit of the plugin's memory is reached.
-const reachedLimit = "memory"
-
-// placeProblems returns what is wrong with the places of handlers and, in the scope of all sites,
-// with what they share. A problem of several sites is about those that the scope has.
-func (r *Reporter) placeProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	all := r.app.Problems()
-	for _, p := range all {
-		own := slices.DeleteFunc(slices.Clone(p.Sites), func(site string) bool { return !scope.Site(site) })
-		if len(own) < len(p.Sites) {
-			subject := strings.Join(own, ", ")
-			p.Subject, p.Message = subject, strings.ReplaceAll(p.Message, p.Subject, subject)
-		}
-		if scope.All() || len(own) > 0 {
-			problems = append(problems, p)
-		}
+// unserved returns the problem that no handler is for a scope, though there are some.
+func (r *Reporter) unserved(scope statusapi.Scope) []statusapi.Problem {
+	if scope.All() || len(r.handlersIn(scope)) > 0 || len(r.handlers())+len(r.app.Problems()) == 0 {
+		return nil
 	}
-	if !scope.All() && len(r.handlersIn(scope)) == 0 && len(r.handlers())+len(all) > 0 {
-		name := statusapi.SiteName(strings.Join(scope.Hosts(), ", "))
-		problems = append(problems, warning(statusapi.NoRules, name, "the site "+name+" has no line `robots`: nothing is refused there",
-			"In the Caddyfile, write `robots` into the block of the site."))
-	}
-	return problems
-}
-
-// handlerProblems returns what is configured and does not run, as the handlers know it.
-func (r *Reporter) handlerProblems(scope statusapi.Scope) (problems []statusapi.Problem) {
-	for _, h := range r.handlersIn(scope) {
-		for _, p := range h.problems() {
-			isElsewhere := !scope.All() && !slices.ContainsFunc(p.Sites, scope.Site) && len(h.ownedIn(scope)) == 0
-			if p.IsAccident() || isElsewhere {
-				continue
-			}
-			sites := cmp.Or(strings.Join(h.sitesIn(scope), ", "), strings.Join(h.ownedIn(scope), ", "))
-			p.Subject = cmp.Or(p.Subject, statusapi.SiteName(sites))
-			problems = append(problems, p)
-		}
-	}
-	return problems
+	name := siteNames(scope.Hosts())
+	return []statusapi.Problem{warning(statusapi.NoRules, name, "the site "+name+" has no line `robots`: nothing is refused there",
+		"In the Caddyfile, write `robots` into the block of the site.")}
 }
 
 // warning returns a problem of the severity statusapi.Warning.

@@ -28,7 +28,7 @@ const (
 // Pattern have, like the fields of a Problem that events have, no text of clients or of a
 // robots.txt.
 type News struct {
-	State string // `begin`, `change`, `worse` (it is no longer held, or a `flood` or `search_refused` is ten times what it was) or `end`
+	State string // `begin`, `change`, `worse` (a `flood` or `search_refused` is ten times what it was) or `end`
 	statusapi.Problem
 	What  string // what is wrong, in words; a host that only a pattern names is written `host[.]example`
 	Fresh bool   // whether only a pattern names the site, and it did not have requests on two days
@@ -51,12 +51,12 @@ const (
 
 // news has what was told.
 type news struct {
-	items map[accidentKey]*newsItem
+	items map[problemKey]*newsItem
 	times []toldAt // of the last hour
 }
 
 type toldAt struct {
-	accidentKey
+	problemKey
 	at time.Time
 }
 
@@ -71,18 +71,16 @@ type newsItem struct {
 func (it *newsItem) state() string {
 	was, now := it.told, &it.now
 	switch {
-	case was == nil && it.open:
-		return Begins
-	case was == nil:
+	case !it.open && was == nil:
 		return ""
 	case !it.open:
 		return Ends
+	case now.Severity == statusapi.Remark: // nothing has to be done, however much it is
+		return ""
+	case was == nil:
+		return Begins
 	case was.Crawler != now.Crawler || was.Cause != now.Cause || was.Sites[0] != now.Sites[0]:
 		return Changes
-	case now.Severity == statusapi.Remark: // it is held, however much it is
-		return ""
-	case was.Severity == statusapi.Remark: // it was held when it was told
-		return Worsens
 	case (now.Kind == Flood || now.Kind == SearchRefused) && now.Now >= worseFactor*max(1, was.Now):
 		return Worsens
 	}
@@ -90,9 +88,9 @@ func (it *newsItem) state() string {
 }
 
 // toldOf returns how many news of one kind and site were told in the last hour.
-func (n *news) toldOf(key accidentKey) (told int) {
+func (n *news) toldOf(key problemKey) (told int) {
 	for _, t := range n.times {
-		if t.accidentKey == key {
+		if t.problemKey == key {
 			told++
 		}
 	}
@@ -126,7 +124,7 @@ func (r *Reporter) isFresh(site string) bool {
 
 // look notes which accidents are open.
 func (n *news) look(open []statusapi.Problem, now time.Time) {
-	seen := make(map[accidentKey]bool)
+	seen := make(map[problemKey]bool)
 	for _, one := range open {
 		if !one.IsAccident() {
 			continue

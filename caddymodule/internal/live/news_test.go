@@ -192,17 +192,20 @@ func TestNewsThatGetWorse(t *testing.T) {
 	held := one(Flood, "held.test", w.now)
 	held.Severity = statusapi.Remark
 	got = nil
-	for _, now := range []int{150, 15_000} { // what is held may become more, and matters when it is held no longer
-		held.Now = now
+	for _, severity := range []string{statusapi.Remark, statusapi.Remark, statusapi.Severe, statusapi.Remark, statusapi.Severe} {
+		held.Severity = severity // what is held matters when it is held no longer
 		w.open = []statusapi.Problem{flood, held}
-		got = append(got, w.tell()...)
+		list := w.tell()
+		got = append(got, strings.Join(list, ","))
 	}
-	held.Severity = statusapi.Severe
-	for range 2 {
-		w.open = []statusapi.Problem{flood, held}
-		got = append(got, w.tell()...)
-	}
-	if want := "begin flood held.test|worse flood held.test"; strings.Join(got, "|") != want {
+	w.open = []statusapi.Problem{flood}
+	got = append(got, w.tell()...)
+	held.Severity = statusapi.Remark
+	w.open = []statusapi.Problem{flood, held}
+	got = append(got, w.tell()...)
+	w.open = nil
+	got = append(got, w.tell()...)
+	if want := "||begin flood held.test|||end flood held.test|end flood a.test"; strings.Join(got, "|") != want {
 		t.Errorf("held: %q", got)
 	}
 	lost := one(RulesLost, "a.test", w.now)
@@ -235,13 +238,13 @@ func TestNewsInWords(t *testing.T) {
 		{statusapi.Problem{Kind: RulesLost, Sites: []string{"shop.test"}, Cause: "not_robots", Plain: "robots.txt of shop.test lost 12 of 12 rules", Subject: "shop.test", Before: 12, Advice: "evil", Message: `robots.txt of shop.test can't be used: it begins with "@everyone https://evil.test"`},
 			"robots.txt of shop.test lost 12 of 12 rules"},
 		{flooded(statusapi.Problem{Kind: Flood, Sites: []string{"shop.test"}, Crawler: "self-declared", Now: 300, Usual: 2},
-			&counters.Load{Site: "shop.test", Crawler: "@EvilBot", Label: "self-declared", Robots: sent}, 0, w.now),
+			&counters.Load{Site: "shop.test", Crawler: "@EvilBot", Label: "self-declared", Robots: sent}, 0, false, w.now),
 			"a crawler of the class self-declared sends 300 requests a minute to shop.test; 2.0 are usual"},
 		{flooded(statusapi.Problem{Kind: Flood, Sites: []string{"a.hosting.test"}, Pattern: "*.hosting.test", Crawler: everybody, Now: 300},
-			&counters.Load{Site: "a.hosting.test", Robots: sent}, 0, w.now),
+			&counters.Load{Site: "a.hosting.test", Robots: sent}, 0, false, w.now),
 			"all robots together send 300 requests a minute to a[.]hosting[.]test; how many are usual is not known before six hours"},
 		{flooded(statusapi.Problem{Kind: Flood, Sites: []string{"shop.test"}, Peak: 300, Crawler: "GPTBot", Now: 200, Usual: 2},
-			&counters.Load{Site: "shop.test", Crawler: "GPTBot", Label: "GPTBot", Robots: sent}, 3, w.now),
+			&counters.Load{Site: "shop.test", Crawler: "GPTBot", Label: "GPTBot", Robots: sent}, 3, true, w.now),
 			"GPTBot sent up to 300 requests a minute to shop.test, until " + words.Time(w.now.Truncate(time.Minute).Add(-2*time.Minute), w.now) +
 				"; 2.0 are usual"},
 	} {

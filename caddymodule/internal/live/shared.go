@@ -10,24 +10,28 @@ import (
 	"github.com/caddy-robots/caddy-robots/internal/words"
 )
 
-// addShared adds the parts that belong to no single site.
-func (r *Reporter) addShared(health *statusapi.Health, now time.Time) {
+// sharedProblems returns the problems that belong to no single site, if the scope is all sites, and adds
+// the state of what all share.
+func (r *Reporter) sharedProblems(scope statusapi.Scope, health *statusapi.Health) (list []statusapi.Problem) {
+	if !scope.All() {
+		return nil
+	}
+	now := r.app.Now()
 	used, most := r.app.Ceiling.Usage()
 	health.Memory = &statusapi.Memory{Octets: used, MaxOctets: most}
+	health.Persist, list = r.app.Counters.state()
 	dropped, repeated := metrics.Evictions(now)
 	if repeated >= manyRepeated {
-		health.Problems = append(health.Problems, evicted(health.Memory, dropped, repeated))
+		list = append(list, evicted(health.Memory, dropped, repeated))
 	}
-	var problems []statusapi.Problem
-	health.Persist, problems = r.app.Counters.state()
-	health.Problems = append(health.Problems, problems...)
 	for _, p := range background.Panics() {
 		if now.Sub(p.Last) <= panicFor {
-			health.Problems = append(health.Problems, warning("panic", p.What, fmt.Sprintf("a fault of the plugin or of what it calls: %s "+
+			list = append(list, warning("panic", p.What, fmt.Sprintf("a fault of the plugin or of what it calls: %s "+
 				"panicked, %s, last at %s, and goes on: %s", p.What, quantity(p.Count, "time"), words.Time(p.Last, now), metrics.Clip(p.Value)),
 				"Please report it with the stack that the log has. This message ends a day after the last time."))
 		}
 	}
+	return list
 }
 
 // panicFor is how long a panic in the background is a problem.
@@ -42,7 +46,7 @@ func evicted(m *statusapi.Memory, dropped, repeated int) statusapi.Problem {
 	if m.Octets > m.MaxOctets/10*9 {
 		subject, correction = "max_memory", "Raise max_memory in the global option robots."
 	}
-	return warning(reachedLimit, subject,
+	return warning("memory", subject,
 		fmt.Sprintf("in one minute, the robots.txt files of %d hosts were dropped because of %s, and %d files were fetched "+
 			"again: crawlers wait for them", dropped, subject, repeated),
 		correction)

@@ -80,6 +80,8 @@ type Problem struct {
 	// without. Pattern is that which the first one matches.
 	Sites   []string `json:"-"`
 	Pattern string   `json:"-"`
+	// What is told of it at single hosts, to who may see these and not Sites.
+	Parts []Problem `json:"-"`
 	// Of too many requests: the folder, and the usual number in a minute.
 	Folder string  `json:"-"`
 	Usual  float64 `json:"-"`

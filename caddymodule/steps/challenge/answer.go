@@ -48,7 +48,7 @@ func (c *Check) End(x *step.Exchange) {
 		a.giveBack()
 	}
 	if a.media == media.Page && (a.counted.visitor != nil || a.cell != nil && !a.matches) {
-		a.storm.keep(a)
+		a.storm.keep(&a.storm.latest, a)
 	}
 	if isComplete && x.Request.Method != http.MethodHead {
 		a.observe()

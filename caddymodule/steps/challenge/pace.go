@@ -128,6 +128,7 @@ func (a *Arrival) paceStranger() Verdict {
 	if own != nil && a.takePage(own, address) {
 		return Go
 	}
+	s.keep(&s.not, a)
 	a.counted = counted{} // it counts as the page that it replaces
 	return a.ask(isSigned || a.memory != nil)
 }

@@ -23,12 +23,10 @@ const (
 	embedShare     = 8
 )
 
-// stormed returns the patterns of the latest pages of lone addresses, and the doubt that they say
-// something of a storm, "" for none.
-func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
-	s.mu.Lock()
-	latest := s.latest
-	s.mu.Unlock()
+// stormed returns the patterns of the latest pages of lone addresses, of a host or all, and the doubt
+// that they say something of a storm, "" for none.
+func (c *Check) stormed(s *Storm, host string) (patterns []string, doubt string) {
+	latest, not := s.kept(host)
 	now := s.evaluated.Load()
 	embeds := func(one *sample) bool {
 		v := c.memory.memos.Get(one.address)
@@ -40,8 +38,8 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 		return now-v.embedded < day
 	}
 	var targets, ofPrograms []string
-	for i := range latest {
-		if one := &latest[i]; one.isSure && c.page != nil || one.isLone && !embeds(one) { // many people may share an address
+	for _, one := range append(latest, not...) {
+		if one.isSure && c.page != nil || one.isLone && !embeds(&one) { // many people may share an address
 			if one.isProgram {
 				ofPrograms = append(ofPrograms, one.target)
 			} else {
@@ -61,9 +59,6 @@ func (c *Check) stormed(s *Storm) (patterns []string, doubt string) {
 	all, others, with := make(map[uint64]bool), make(map[uint64]bool), 0
 	for i := range latest {
 		one := &latest[i]
-		if one.target == "" {
-			continue
-		}
 		all[one.address] = true
 		if others[one.address] || !paths.Match(one.target).Allowed {
 			continue

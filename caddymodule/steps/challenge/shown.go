@@ -3,6 +3,8 @@ package challenge
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,22 +18,48 @@ import (
 var stormed = statusapi.NewAccident("strangers", "Many addresses request pages of `challenge`, or others, and nothing else. "+
 	"It ends after five minutes with few. With `challenge`, it is a note.")
 
+// seen is a storm as it is seen at one of the hosts that it hits, or at all.
+type seen struct {
+	*Storm
+	host  string  // that only a pattern names; "" for all
+	share float64 // of the storm
+}
+
 // accidents returns those of the storms that are held now. say says what becomes of one, and reports
 // whether it is one.
-func (c *Check) accidents(say func(*Storm, *step.Problem) bool) (list []step.Problem) {
+func (c *Check) accidents(say func(seen, *step.Problem) bool) (list []step.Problem) {
 	now := clock.Now()
 	for s := range c.Storms {
 		if !s.IsOn(uint32(now.Unix()), nil) {
 			continue
 		}
-		since, high := time.Unix(int64(s.since.Load()), 0), time.Unix(int64(s.high.Load()), 0)
+		since, last := time.Unix(int64(s.since.Load()), 0), time.Unix(int64(max(s.last.Load(), s.since.Load())), 0)
 		p := step.Problem{Severity: statusapi.Severe, Kind: stormed, Sites: []string{s.site()}, Since: &since}
-		if now.Sub(high) >= time.Minute { // it is told until it has been over for longer
-			p.Until = &high
+		if now.Sub(last) >= time.Minute { // it is told until it has been over for longer
+			p.Until = &last
 		}
-		if say(s, &p) {
-			list = append(list, p)
+		all := p
+		if !say(seen{s, "", 1}, &all) {
+			continue
 		}
+		shares := s.hosts()
+		hosts := slices.SortedFunc(maps.Keys(shares), func(a, b string) int { return cmp.Or(cmp.Compare(shares[b], shares[a]), strings.Compare(a, b)) })
+		for _, host := range hosts {
+			part := p
+			part.Sites, part.Pattern = []string{host}, s.site()
+			if say(seen{s, host, shares[host]}, &part) {
+				all.Parts = append(all.Parts, part)
+			}
+		}
+		if len(hosts) > 0 {
+			hits := "; the storm hits "
+			if all.Until != nil {
+				hits = "; the storm hit "
+			}
+			all.Plain = cmp.Or(all.Plain, all.Message)
+			all.Message += hits + words.List(hosts, 3)
+		}
+		list = append(list, all)
 	}
 	return list
 }
@@ -51,18 +79,25 @@ func (s *Storm) site() string { return cmp.Or(s.Host, statusapi.AnySite) }
 // String returns the name of the site for people.
 func (s *Storm) String() string { return cmp.Or(s.Host, "this server") }
 
+// String returns the name of the host or site for people.
+func (s seen) String() string { return cmp.Or(s.host, s.Storm.String()) }
+
+// perMinute returns how many pages lone addresses get in a minute.
+func (s seen) perMinute() int { return int(s.share * float64(s.Storm.perMinute())) }
+
 // enforceAdvice says how a check that is only monitored begins.
 const enforceAdvice = "To hold them, take `mode monitor` out of the block `robots`: the check then begins at once."
 
 // Problems implements step.Diagnoser.
 func (c *Challenge) Problems(monitored bool) []step.Problem {
-	return append(c.accidents(func(s *Storm, p *step.Problem) bool { c.describe(s, p, monitored); return true }), c.faults()...)
+	return append(c.accidents(func(s seen, p *step.Problem) bool { c.describe(s, p, monitored); return true }), c.faults()...)
 }
 
-// describe says what becomes of a storm, in its accident.
-func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
+// describe says what becomes of a storm, in its accident. Who was asked is counted for all hosts
+// together.
+func (c *Challenge) describe(s seen, p *step.Problem, monitored bool) {
 	asked, passed := int(s.asked.Load()), int(s.passed.Load())
-	patterns, doubt := c.stormed(s)
+	patterns, doubt := c.stormed(s.Storm, s.host)
 	paths := "`" + c.name + "`"
 	if c.isDisallowed() {
 		paths += " (of late `" + strings.Join(patterns, " ") + "`)"
@@ -73,6 +108,10 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	who := fmt.Sprintf("%s from %s who asked %s for pages of %s %s", words.Plural(asked, "stranger", "strangers"),
 		words.Plural(s.addresses.Load(), "address", "addresses"), s, paths, when)
 	p.Before, p.Now = passed, asked
+	if s.host != "" {
+		who = fmt.Sprintf("strangers who asked %s for pages of %s %s", s, paths, when)
+		p.Before, p.Now = 0, 0
+	}
 	switch {
 	case c.IsOff(p.Sites[0]):
 		p.Before, p.Now, p.AmongPeople = 0, s.perMinute(), true
@@ -85,6 +124,12 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 	case c.mark:
 		p.Severity, p.AmongPeople, p.Message = statusapi.Remark, true, who+" were marked, and not checked"
 		p.Advice = "What follows the matcher `robots stranger` answers them."
+	case s.host != "":
+		p.Severity, p.Advice = statusapi.Remark, "Nothing to do."
+		p.Message = "Handled: " + who + " have to show that they are browsers"
+		if p.Until != nil {
+			p.Message = "Handled: " + who + " had to show that they are browsers"
+		}
 	case asked >= leastAsked && 2*passed > asked:
 		p.Severity, p.Message = statusapi.Warning, fmt.Sprintf("%s of %s passed the check", words.Count(passed), who)
 		p.Advice = "They are people, or a fleet that solves the check, which nothing here holds."
@@ -100,7 +145,7 @@ func (c *Challenge) describe(s *Storm, p *step.Problem, monitored bool) {
 		p.Message += "; " + doubt + ", so `over` counts people too"
 		p.Advice += " Set `over` above what people read."
 	}
-	if p.Severity != statusapi.Remark {
+	if p.Severity != statusapi.Remark && s.host == "" {
 		s.name(p, patterns)
 	}
 }

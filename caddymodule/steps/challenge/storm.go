@@ -1,6 +1,8 @@
 package challenge
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,6 +49,7 @@ type Storm struct {
 	ring      []second // of the window, and the time after it in which it becomes known which addresses are lone
 	evaluated atomic.Uint32
 	high      atomic.Uint32 // the last second with at least half of over
+	last      atomic.Uint32 // of the latest page while they still came, for messages
 	on        atomic.Bool
 	since     atomic.Uint32 // when the check went on or off last
 	cohorts   cohorts
@@ -57,15 +60,22 @@ type Storm struct {
 	// Since the check went on: pages shown, clients that came back, and addresses. waiting is how many
 	// addresses got the style sheet's cookie since somebody came back with one: a CDN may have removed it.
 	asked, passed, addresses, waiting atomic.Int64
+	peak                              atomic.Int64 // the most pages of lone addresses in a window
 
-	mu     sync.Mutex      // is never waited for
-	latest [samples]sample // of pages, the oldest at next
-	next   int
+	mu          sync.Mutex // is never waited for
+	latest, not pages      // that strangers got, and did not get
 }
 
-// sample is a page that an address got.
+// pages are the latest pages, at most samples, the oldest at next.
+type pages struct {
+	list []sample
+	next int
+}
+
+// sample is a page that an address wanted.
 type sample struct {
 	address        uint64 // key of what is remembered of it
+	host           string // that only a pattern names; "" for that of the storm
 	target         string // maxKept octets at most
 	isLone, isSure bool   // as it was counted
 	isProgram      bool   // it says so
@@ -82,17 +92,55 @@ func (s *Storm) start(host string, c *Check, key uint64) {
 func (s *Storm) window() int { return int(s.check.window / time.Second) }
 
 // keep keeps a page as a sample, unless another request does that now.
-func (s *Storm) keep(a *Arrival) {
+func (s *Storm) keep(in *pages, a *Arrival) {
 	if s.mu.TryLock() {
 		target, agents := a.Request.Target, s.cohorts.cellOf(a.bearer.userAgent)
 		if a.cell == nil {
 			agents.vote(a.bearer.userAgent)
 		}
-		s.latest[s.next%samples] = sample{a.group, strings.Clone(target[:min(len(target), maxKept)]), a.counted.isLone, a.counted.sure > 0,
+		one := sample{a.group, "", strings.Clone(target[:min(len(target), maxKept)]), a.counted.isLone, a.counted.sure > 0,
 			a.Decision.Agent.Class != crawler.Person, a.now, agents}
-		s.next++
+		if a.Request.Invented {
+			one.host = strings.Clone(a.Request.Origin.Host)
+		}
+		if len(in.list) < samples {
+			in.list = append(in.list, one)
+		} else {
+			in.list[in.next%samples] = one
+		}
+		in.next++
 		s.mu.Unlock()
 	}
+}
+
+// kept returns the pages of strangers that are kept: the latest that they got, and those that they
+// did not get in this storm. With a host, it returns those of the host alone.
+func (s *Storm) kept(host string) (latest, not []sample) {
+	isOthers := func(one sample) bool { return host != "" && one.host != host }
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	latest = slices.DeleteFunc(slices.Clone(s.latest.list), isOthers)
+	not = slices.DeleteFunc(slices.Clone(s.not.list), func(one sample) bool { return isOthers(one) || one.at < s.since.Load() })
+	return latest, not
+}
+
+// hosts returns the hosts that the storm hits, of those that only a pattern names, with their shares of
+// it: each would be stormed without the others.
+func (s *Storm) hosts() map[string]float64 {
+	latest, not := s.kept("")
+	shares, all := make(map[string]float64), 0.0
+	for _, one := range append(latest, not...) {
+		if one.isLone && one.at <= s.last.Load() {
+			shares[one.host]++
+			all++
+		}
+	}
+	peak := float64(s.peak.Load())
+	maps.DeleteFunc(shares, func(host string, n float64) bool { return host == "" || n*peak <= all*float64(s.check.over) })
+	for host := range shares {
+		shares[host] /= all
+	}
+	return shares
 }
 
 // add adds to the counts of a second, unless they are no longer kept. Counts that another goroutine
@@ -134,15 +182,33 @@ func (s *Storm) evaluate(now uint32, busy bool) {
 	if storms || s.on.Load() && 2*lone >= over {
 		s.high.Store(now)
 	}
+	s.peak.Store(max(s.peak.Load(), int64(lone), int64(latestLone)))
+	if latest, isStill := s.goesOn(now); isStill {
+		s.last.Store(latest)
+	}
 	if on := now-s.high.Load() < calmFor; on != s.on.Load() {
 		s.asked.Store(0)
 		s.passed.Store(0)
 		s.addresses.Store(0)
 		s.waiting.Store(0)
+		s.peak.Store(int64(max(lone, latestLone)))
 		s.knowsNoCORS.Store(false)
 		s.since.Store(now)
 		s.on.Store(on)
 	}
+}
+
+// goesOn reports whether pages of lone addresses came at a quarter of `over` in the last minute, and
+// when the latest did.
+func (s *Storm) goesOn(now uint32) (latest uint32, isStill bool) {
+	lone, span := 0, min(minute, len(s.ring))
+	for i := range s.ring {
+		c := &s.ring[i]
+		if at, n := c.at.Load(), int(c.lone.Load()); n > 0 && int(now-at) < span {
+			lone, latest = lone+n, max(latest, at)
+		}
+	}
+	return latest, 4*lone*s.window() >= s.check.over*span && lone > 0
 }
 
 // sum returns the counts of a window that ended some seconds ago, and the seconds from the first of

@@ -1,9 +1,11 @@
 package challenge
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,62 +104,74 @@ func (s *Storms) End(x *step.Exchange) { s.check.End(x) }
 // Problems implements step.Diagnoser.
 func (s *Storms) Problems(monitored bool) (list []step.Problem) {
 	for storm := range s.check.Storms {
-		if p, ok := storm.fleet(clock.Now()); ok && !storm.on.Load() {
+		if p, ok := storm.fleet("", clock.Now()); ok && !storm.on.Load() {
+			latest, _ := storm.kept("")
+			hosts := words.Map(latest, func(one sample) string { return one.host })
+			slices.Sort(hosts)
+			for _, host := range slices.Compact(hosts) {
+				if part, ok := storm.fleet(host, clock.Now()); ok && host != "" {
+					p.Parts = append(p.Parts, part)
+				}
+			}
 			list = append(list, p)
 		}
 	}
-	return append(list, s.check.accidents(func(storm *Storm, p *step.Problem) bool {
-		patterns, doubt := s.check.stormed(storm)
-		if len(patterns) == 0 {
-			return false
-		}
-		paths := strings.Join(patterns, " ")
-		p.Now, p.AmongPeople = storm.perMinute()*watchedShare, true
-		who, have := "many addresses", " have"
-		if n := storm.addresses.Load(); n > 0 {
-			who = "about " + words.Plural(n*watchedShare, "address", "addresses")
-		}
-		if p.Until != nil {
-			have = ""
-		}
-		when, _ := period(p)
-		p.Message = fmt.Sprintf("%s%s requested pages of `%s` at %s and nothing else %s", who, have, paths, storm, when)
-		if p.Until == nil && p.Now > 0 {
-			p.Message += fmt.Sprintf(", of late about %s times a minute", words.Count(p.Now))
-		}
-		if doubt != "" {
-			p.Kind, p.Severity = "storms", statusapi.Remark
-			p.Message += "; but " + doubt
-			p.Advice = "If the server is too slow, look at its log with `caddy robots audit --suggest`."
-			return true
-		}
-		p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
-			": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm)
-		what := "Let browsers show once that they are browsers, without a click"
-		if monitored {
-			p.Advice += " In monitor mode they still get their pages. " + enforceAdvice
-			what += ", and take `mode monitor` out of the block: in monitor mode strangers still get their pages"
-		}
-		p.Actions = []statusapi.Action{{What: what, Text: "challenge " + paths, Where: statusapi.Caddyfile}}
-		storm.name(p, patterns)
-		return true
-	})...)
+	return append(list, s.check.accidents(func(storm seen, p *step.Problem) bool { return s.describe(storm, p, monitored) })...)
 }
 
-// fleet returns a note about the clients of the latest pages that may be a fleet, whatever they fetch,
-// if more than `over` of its pages come.
-func (s *Storm) fleet(now time.Time) (p step.Problem, ok bool) {
+// describe says what a storm is after, and what to do. It reports whether that is known.
+func (s *Storms) describe(storm seen, p *step.Problem, monitored bool) bool {
+	patterns, doubt := s.check.stormed(storm.Storm, storm.host)
+	if len(patterns) == 0 {
+		return false
+	}
+	paths := strings.Join(patterns, " ")
+	p.Now, p.AmongPeople = storm.perMinute()*watchedShare, true
+	who, have := "many addresses", " have"
+	if n := storm.addresses.Load(); n > 0 && storm.host == "" {
+		who = "about " + words.Plural(n*watchedShare, "address", "addresses")
+	}
+	if p.Until != nil {
+		have = ""
+	}
+	when, _ := period(p)
+	p.Message = fmt.Sprintf("%s%s requested pages of `%s` at %s and nothing else %s", who, have, paths, storm, when)
+	if p.Until == nil && p.Now > 0 {
+		p.Message += fmt.Sprintf(", of late about %s times a minute", words.Count(p.Now))
+	}
+	if doubt != "" {
+		p.Kind, p.Severity = "storms", statusapi.Remark
+		p.Message += "; but " + doubt
+		p.Advice = "If the server is too slow, look at its log with `caddy robots audit --suggest`."
+		return true
+	}
+	p.Advice = fmt.Sprintf("Write `challenge %s` into the block `robots` of %s, or add these paths to its line `challenge`"+
+		": browsers then show once that they are browsers, without a click, and others get no page.", paths, storm.Storm)
+	what := "Let browsers show once that they are browsers, without a click"
+	if monitored {
+		p.Advice += " In monitor mode they still get their pages. " + enforceAdvice
+		what += ", and take `mode monitor` out of the block: in monitor mode strangers still get their pages"
+	}
+	p.Actions = []statusapi.Action{{What: what, Text: "challenge " + paths, Where: statusapi.Caddyfile}}
+	if storm.host == "" {
+		storm.name(p, patterns)
+	}
+	return true
+}
+
+// fleet returns a note about the clients of the latest pages, at a host or all, that may be a fleet,
+// whatever they fetch, if more than `over` of its pages come.
+func (s *Storm) fleet(host string, now time.Time) (p step.Problem, ok bool) {
 	if all, _, _ := s.sum(uint32(now.Unix()), 0); all <= s.check.over {
 		return p, false
 	}
-	s.mu.Lock()
-	latest, isFull := s.latest, s.next >= samples
-	s.mu.Unlock()
+	latest, _ := s.kept(host)
+	isFull := len(latest) == samples
 	var visits []cost.Visit
 	first := uint32(now.Unix())
 	for i := range latest {
 		one := &latest[i]
-		if age := uint32(now.Unix()) - one.at; one.target == "" || one.isProgram || age > calmFor {
+		if age := uint32(now.Unix()) - one.at; one.isProgram || age > calmFor {
 			continue
 		}
 		first = min(first, one.at)
@@ -174,11 +188,11 @@ func (s *Storm) fleet(now time.Time) (p step.Problem, ok bool) {
 	if !ok || perMinute <= watchedOver*watchedShare*minute/int(watchedWindow.Seconds()) {
 		return p, false
 	}
-	paths := strings.Join(f.Patterns, " ")
+	paths, place := strings.Join(f.Patterns, " "), cmp.Or(host, s.String())
 	p = step.Problem{
-		Severity: statusapi.Remark, Kind: "storms", Sites: []string{s.site()}, Now: perMinute, AmongPeople: true,
+		Severity: statusapi.Remark, Kind: "storms", Sites: []string{cmp.Or(host, s.site())}, Now: perMinute, AmongPeople: true,
 		Message: fmt.Sprintf("about %s times a minute, one User-Agent gets pages of `%s` at %s, and hardly any others, while other visitors "+
-			"hardly want these: a fleet of robots, or people who follow one link", words.Count(perMinute), paths, s),
+			"hardly want these: a fleet of robots, or people who follow one link", words.Count(perMinute), paths, place),
 		Advice: "If they are robots, write `challenge " + paths + "` into the block `robots`: it asks all with this User-Agent there, " +
 			"also those that fetch style sheets and images.",
 	}

@@ -96,7 +96,7 @@ func TestWatch(t *testing.T) {
 			if on := storm.IsOn(uint32(s.now.Unix()), nil); on != tt.want {
 				t.Errorf("%s: a storm: %v", name, on)
 			}
-			patterns, doubt := s.check.stormed(storm)
+			patterns, doubt := s.check.stormed(storm, "")
 			p := step.Problem{}
 			storm.name(&p, patterns)
 			if doubt != tt.doubt || tt.want && (!slices.Contains(patterns, "/w/index.php?*diff=") || !tt.program && !strings.Contains(p.Message, chrome)) {
@@ -118,7 +118,7 @@ func TestSharedAddresses(t *testing.T) {
 		s.watch("/style.css", address(i%100))
 	}
 	for storm := range s.check.Storms {
-		if patterns, _ := s.check.stormed(storm); storm.IsOn(uint32(s.now.Unix()), nil) && len(patterns) > 0 {
+		if patterns, _ := s.check.stormed(storm, ""); storm.IsOn(uint32(s.now.Unix()), nil) && len(patterns) > 0 {
 			t.Errorf("a storm of %s", patterns)
 		}
 	}
@@ -150,7 +150,7 @@ func TestCheckAndWatchCountApart(t *testing.T) {
 // A storm in which nobody is asked was over at once, or is one of crawlers' names.
 func TestStormOfCrawlersNames(t *testing.T) {
 	c, p := &Challenge{Check: newSite(t, nil).check}, step.Problem{Sites: []string{"example.com"}, Since: &noon}
-	c.describe(&Storm{Host: "example.com"}, &p, false)
+	c.describe(seen{&Storm{Host: "example.com"}, "", 1}, &p, false)
 	if !strings.HasPrefix(p.Message, "Handled: after a storm on pages of `") || !strings.Contains(p.Message, "no stranger came, or only with names of crawlers") {
 		t.Errorf("%s", p.Message)
 	}
@@ -182,7 +182,7 @@ func TestFleetThatFetchesStyleSheets(t *testing.T) {
 			s.watch("/style.css", address(i), "User-Agent", agent)
 		}
 		for storm := range s.check.Storms {
-			p, ok := storm.fleet(s.now)
+			p, ok := storm.fleet("", s.now)
 			if storm.IsOn(uint32(s.now.Unix()), nil) || ok != tt.want || ok &&
 				(p.Now < 6000 || p.Now > 7000 || !strings.Contains(p.Message, "the User-Agent \""+chrome+"0\" gets pages of `/*/*/blame/") || strings.Contains(p.Plain, "Mozilla") ||
 					!strings.Contains(p.Advice, "`challenge /*/*/blame/")) {
