@@ -160,6 +160,7 @@ func (a *App) Start() error {
 		start()
 	}
 	a.background("robots.txt: first reads", a.prefetch)
+	a.background("fleet: counts", a.report.Exchange)
 	a.announceAccidents()
 	return nil
 }

@@ -16,13 +16,16 @@ type Sharer interface {
 	Store() Store
 }
 
-// Store keeps sets that several servers share. Its methods wait until ctx ends. While the
+// Store keeps what several servers share: sets, and texts of each of them. Its methods wait until ctx ends. While the
 // servers can't reach it, they return an error at once.
 type Store interface {
 	// Members returns the members of a set, the newest first, but no more than most.
 	Members(ctx context.Context, set string, most int) ([]Member, error)
 	// AddMembers adds members to a set. If there are more than most, it removes the oldest.
 	AddMembers(ctx context.Context, set string, members []Member, most int) error
+	// Exchange keeps a text of one server for the others, for some time, and calls each with those
+	// of all, the newest first, but no more than most.
+	Exchange(ctx context.Context, set, server string, text []byte, keep time.Duration, most int, each func(text []byte)) error
 }
 
 // Member is a member of a set.

@@ -50,6 +50,7 @@ type Counters struct {
 	folded  time.Time
 	sites   map[string]*Site
 	decided map[decided]uint64 // for the metrics
+	others  []*Others
 }
 
 // New returns Counters whose counts are all 0. now returns the time of day.

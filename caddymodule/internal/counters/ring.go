@@ -62,6 +62,16 @@ func (r *ring) advance(from, to minute) {
 	}
 }
 
+// forget sets the counts of the time after one minute, until another one, to 0.
+func (r *ring) forget(after, until minute) {
+	for of := range spans {
+		first := after.step(of) + 1
+		for step := first; step <= min(until.step(of), first+int64(of.count())); step++ {
+			*r.at(of, step) = 0
+		}
+	}
+}
+
 // merge adds the counts of another ring of the same minute.
 func (r *ring) merge(other *ring) {
 	for i, n := range other {

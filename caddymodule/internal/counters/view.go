@@ -106,7 +106,8 @@ type View struct {
 	span  span
 	at    minute
 
-	sites    []*Site // with a view
+	sites    []*Site                 // with a view
+	named    map[[2]string]*siteView // by pattern or site, and name; nil for one server
 	reasons  map[outcome]*statusapi.ReasonCounts
 	crawlers map[id]*statusapi.Crawler
 	lines    map[uint64]*LineCount
@@ -130,23 +131,12 @@ func (c *Counters) View(scope statusapi.Scope, span string) *View {
 		scope:   scope, span: spanNames[span], at: c.at, reasons: make(map[outcome]*statusapi.ReasonCounts),
 		crawlers: make(map[id]*statusapi.Crawler), lines: make(map[uint64]*LineCount),
 	}
-	for r := range c.rows.all() {
-		site := v.siteOf(r.site)
-		if r.Total == 0 {
-			continue
-		}
-		if site.counts != nil {
-			v.addToSite(site.counts, r)
-		}
-		if site.topmost { // few rows, of many hosts: the sum of a ring takes time
-			v.addToSums(r, r.windows())
-		}
-		if r.Line != nil && scope.Host(r.site.configured(), r.Line.Origin.Host) {
-			v.addToLine(r)
-		}
+	if c.others != nil {
+		v.named = make(map[[2]string]*siteView)
 	}
-	for _, s := range v.sites {
-		s.view = nil
+	v.addAll(c)
+	for _, o := range c.others {
+		v.addOthers(o)
 	}
 	for _, one := range v.reasons {
 		v.Reasons = append(v.Reasons, *one)
@@ -159,14 +149,46 @@ func (c *Counters) View(scope statusapi.Scope, span string) *View {
 	return v
 }
 
+// addAll adds the rows of c, and reports whether it has a site in the scope. The caller holds c.mu.
+func (v *View) addAll(c *Counters) (any bool) {
+	for r := range c.rows.all() {
+		site := v.siteOf(r.site)
+		any = any || site.counts != nil
+		if r.Total == 0 {
+			continue
+		}
+		if site.counts != nil {
+			v.addToSite(site.counts, r)
+		}
+		if site.topmost { // few rows, of many hosts: the sum of a ring takes time
+			v.addToSums(r, r.windows())
+		}
+		if r.Line != nil && v.scope.Host(r.site.configured(), r.Line.Origin.Host) {
+			v.addToLine(r)
+		}
+	}
+	for _, s := range v.sites {
+		s.view = nil
+	}
+	v.sites = v.sites[:0]
+	return any
+}
+
 // siteOf returns what the view has of a site.
 func (v *View) siteOf(s *Site) *siteView {
-	if s.view == nil {
+	if s.view != nil {
+		return s.view
+	}
+	v.sites = append(v.sites, s)
+	name := [2]string{s.configured(), s.name}
+	if s.view = v.named[name]; s.view == nil {
 		s.view = &siteView{topmost: v.scope.Site(s.name) && (s.pattern == nil || !v.scope.Site(s.pattern.name))}
-		v.sites = append(v.sites, s)
 		if s.in(v.scope) {
 			s.view.counts = &statusapi.Site{Name: s.name, Pattern: s.patternName()}
 			v.Sites = append(v.Sites, s.view.counts)
+		}
+		if v.named != nil {
+			v.named[name] = s.view
 		}
 	}
 	return s.view

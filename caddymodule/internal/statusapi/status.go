@@ -47,6 +47,7 @@ const (
 // Summary has the counts of all sites of a scope together.
 type Summary struct {
 	Since    time.Time       `json:"since"`    // when counting began
+	Servers  int             `json:"servers"`  // of a fleet whose counts these are; 0 without one, or if no other answers
 	Crawlers Windows[Counts] `json:"crawlers"` // requests of crawlers
 	Search   Windows[Counts] `json:"search"`   // of Crawlers, those of search engines
 	Programs Windows[uint64] `json:"programs"` // of Crawlers, those of HTTP libraries and programs

@@ -60,6 +60,7 @@ func TestKeysOutliveTheProcess(t *testing.T) {
 
 // sharedSet is the set of keys of a fleet.
 type sharedSet struct {
+	step.Store
 	members []step.Member
 	err     error
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/valkey-io/valkey-go"
+
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
 )
 
@@ -40,6 +42,40 @@ func (f *limiter) Members(ctx context.Context, set string, most int) (members []
 		members = append(members, step.Member{Name: z.Member, Time: time.Unix(int64(z.Score), 0)})
 	}
 	return members, nil
+}
+
+// maxText is the largest text of a server, in octets.
+const maxText = 4 << 20
+
+// Exchange implements step.Store. The texts may be large: it has a connection of its own, so that no
+// request waits for them.
+func (f *limiter) Exchange(ctx context.Context, set, server string, text []byte, keep time.Duration, most int, each func([]byte)) error {
+	s, ok := f.server().(*connection)
+	if !ok {
+		return errDown
+	}
+	key := f.setName(set)
+	return s.client.Dedicated(func(c valkey.DedicatedClient) error {
+		for _, reply := range c.DoMulti(ctx,
+			c.B().Set().Key(key+server).Value(valkey.BinaryString(text)).Ex(keep).Build(),
+			c.B().Zadd().Key(key).ScoreMember().ScoreMember(float64(time.Now().Unix()), server).Build(),
+			c.B().Zremrangebyrank().Key(key).Start(0).Stop(-int64(most)-1).Build()) {
+			if err := reply.Error(); err != nil {
+				return explain(err)
+			}
+		}
+		servers, err := c.Do(ctx, c.B().Zrevrange().Key(key).Start(0).Stop(int64(most)-1).Build()).AsStrSlice()
+		for _, server := range servers {
+			text, err := c.Do(ctx, c.B().Getrange().Key(key+server).Start(0).End(maxText-1).Build()).AsBytes()
+			if err != nil {
+				return explain(err)
+			}
+			if len(text) > 0 { // it has kept one lately
+				each(text)
+			}
+		}
+		return explain(err)
+	})
 }
 
 // setName returns the server's key for a set.

@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,5 +61,45 @@ func TestMembers(t *testing.T) {
 	}
 	if _, err := fleets[0].Members(ctx, set, 5); err == nil {
 		t.Error("Members of a closed limiter has no error")
+	}
+}
+
+// Servers of a fleet exchange texts: each gets the last one of all, the newest first, and no more
+// than it wants.
+func TestExchange(t *testing.T) {
+	t.Parallel()
+	c, ctx := config{ClientOption: at(testServer(t, false).address), Prefix: fmt.Sprintf("exchange:%d:", time.Now().UnixNano()), Deadline: time.Minute}, t.Context()
+	f, _ := newFleet(t, c)
+	exchange := func(server, text string, most int) (texts []string) {
+		t.Helper()
+		if err := f.Exchange(ctx, "counts", server, []byte(text), time.Hour, most, func(text []byte) { texts = append(texts, string(text)) }); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	large := strings.Repeat("\x00\xff", maxText)
+	for _, step := range []struct {
+		server, text string
+		most         int
+		want         []string
+	}{
+		{"a", "first", 10, []string{"first"}},
+		{"b", "b\x00\xff", 10, []string{"b\x00\xff", "first"}},
+		{"a", "second", 10, []string{"b\x00\xff", "second"}},
+		{"c", large, 10, []string{large[:maxText], "b\x00\xff", "second"}},
+		{"c", "third", 1, []string{"third"}},
+	} {
+		if got := exchange(step.server, step.text, step.most); !slices.Equal(got, step.want) {
+			t.Errorf("%s %.10q: %.40q", step.server, step.text, got)
+		}
+	}
+	client := f.server().(*connection).client
+	if left, err := client.Do(ctx, client.B().Ttl().Key(f.setName("counts")+"c").Build()).AsInt64(); err != nil || left < 1 || left > 3600 {
+		t.Errorf("a text lasts for %d s, %v", left, err)
+	}
+	f.close()
+	if err := f.Exchange(ctx, "counts", "a", nil, time.Hour, 1, nil); err == nil {
+		t.Error("Exchange of a closed limiter has no error")
 	}
 }

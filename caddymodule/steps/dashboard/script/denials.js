@@ -19,7 +19,7 @@ const denials = {
 
 	show: () => {
 		const list = state.refusals.filter((r) => !state.crawler || r.crawler === state.crawler);
-		byId('denialsunit').textContent = list.length ? 'newest first, a sample for each crawler' : '';
+		byId('denialsunit').textContent = list.length ? 'newest first, a sample for each crawler' + (state.live.servers ? ', on this server' : '') : '';
 		empty('denialsempty', list.length ? '' : 'No request has been refused yet.');
 		denials.showGroups(list);
 		replace(byId('denials'), list.map((r) => r.seq).join(), ...list.map(denials.item));

@@ -21,7 +21,7 @@ const sites = {
 		if (!state.site && !state.filter) state.sites = rows.map((s) => s.name).sort();
 		byId('sitespanel').hidden = state.total < 2 || !!state.site;
 		byId('sitesunit').textContent = count(state.total) + ', the worst first';
-		byId('of').textContent = state.total === 1 ? 'of ' + (state.sites[0] === '*' ? 'all hosts' : state.sites[0]) : '';
+		byId('of').textContent = (state.total === 1 ? 'of ' + (state.sites[0] === '*' ? 'all hosts' : state.sites[0]) : '') + (live.servers ? ' on ' + live.servers + ' servers' : '');
 		const names = state.site && !state.sites.includes(state.site) ? [...state.sites, state.site] : state.sites;
 		byId('hostfield').hidden = state.total < 2;
 		replace(byId('host'), names.join() + state.total, ...[['', 'all ' + count(state.total)], ...names.map((s) => [s, siteName(s)])].map(([value, name]) => {
