@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/valkey-io/valkey-go"
@@ -48,34 +49,38 @@ func (f *limiter) Members(ctx context.Context, set string, most int) (members []
 const maxText = 4 << 20
 
 // Exchange implements step.Store. The texts may be large: it has a connection of its own, so that no
-// request waits for them.
+// request waits for them. By it, a server that has no requests notices that the others can't be reached.
 func (f *limiter) Exchange(ctx context.Context, set, server string, text []byte, keep time.Duration, most int, each func([]byte)) error {
 	s, ok := f.server().(*connection)
 	if !ok {
 		return errDown
 	}
 	key := f.setName(set)
-	return s.client.Dedicated(func(c valkey.DedicatedClient) error {
+	err := s.client.Dedicated(func(c valkey.DedicatedClient) error {
 		for _, reply := range c.DoMulti(ctx,
 			c.B().Set().Key(key+server).Value(valkey.BinaryString(text)).Ex(keep).Build(),
 			c.B().Zadd().Key(key).ScoreMember().ScoreMember(float64(time.Now().Unix()), server).Build(),
 			c.B().Zremrangebyrank().Key(key).Start(0).Stop(-int64(most)-1).Build()) {
 			if err := reply.Error(); err != nil {
-				return explain(err)
+				return err
 			}
 		}
 		servers, err := c.Do(ctx, c.B().Zrevrange().Key(key).Start(0).Stop(int64(most)-1).Build()).AsStrSlice()
 		for _, server := range servers {
 			text, err := c.Do(ctx, c.B().Getrange().Key(key+server).Start(0).End(maxText-1).Build()).AsBytes()
 			if err != nil {
-				return explain(err)
+				return err
 			}
 			if len(text) > 0 { // it has kept one lately
 				each(text)
 			}
 		}
-		return explain(err)
+		return err
 	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		f.fail(s, err)
+	}
+	return explain(err)
 }
 
 // setName returns the server's key for a set.

@@ -103,3 +103,15 @@ func TestExchange(t *testing.T) {
 		t.Error("Exchange of a closed limiter has no error")
 	}
 }
+
+// A server without requests notices that Redis is away.
+func TestExchangeWithoutServer(t *testing.T) {
+	t.Parallel()
+	server := testServer(t, true)
+	f, r := newFleet(t, config{ClientOption: at(server.address), Deadline: time.Minute})
+	server.kill()
+	if err := f.Exchange(t.Context(), "counts", "a", []byte("a"), time.Hour, 10, func([]byte) {}); err == nil {
+		t.Error("Exchange without a server has no error")
+	}
+	r.await(t, stateDown)
+}
