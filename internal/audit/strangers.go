@@ -37,6 +37,8 @@ type Strangers struct {
 	// Fleet is the User-Agent that opened pages which others hardly want, about FleetPages; nil if none did.
 	Fleet      *cost.Fleet
 	FleetPages int64
+	// Targets is a sample of the pages with a query.
+	Targets []string
 }
 
 // Asked says what a line would have done that asks strangers to show that they are browsers.
@@ -319,6 +321,7 @@ func (s *strangers) addPath(p *Page) {
 // report adds the strangers to a report. few says that the addresses are too few.
 func (s *strangers) report(r *Report, few bool) {
 	s.release(math.MaxInt64)
+	r.Strangers.Targets = s.visits.Queries()
 	if fleet, pages := s.visits.Fleet(); pages >= lonelyRequests {
 		r.Strangers.Fleet, r.Strangers.FleetPages = fleet, pages
 	}

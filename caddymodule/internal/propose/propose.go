@@ -58,6 +58,8 @@ type Site struct {
 	Lone []Pages
 	// Fleet is a User-Agent that opens pages which others hardly want; nil if none does.
 	Fleet *cost.Fleet
+	// Targets is a sample of the pages with a query that clients with browsers' User-Agents requested.
+	Targets []string
 	// IsFew says that it is hardly known whether people's addresses are lone too. The report has
 	// said that.
 	IsFew bool

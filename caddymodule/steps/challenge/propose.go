@@ -108,7 +108,7 @@ func stormedAlone(s *propose.Site) (found stormers, err error) {
 	if !slices.ContainsFunc(s.Lone, func(p propose.Pages) bool { return isLonely(p, 100) }) {
 		return found, nil
 	}
-	counts, rest, err := countOf(s, mayBeStormed(s.Lone))
+	counts, rest, err := countOf(s, mayBeStormed(s.Lone, s.Targets))
 	if err != nil {
 		return found, err
 	}
@@ -145,17 +145,17 @@ func isLonely(p propose.Pages, least int64) bool {
 type storms map[string][]string
 
 // mayBeStormed returns the patterns of the pages that lone addresses requested. A name that they
-// requested in several folders says what is stormed: /*/*/blame/*.
-func mayBeStormed(all []propose.Pages) storms {
+// requested in several folders says what is stormed: /*/*/blame/*. others are targets of all pages.
+func mayBeStormed(all []propose.Pages, others []string) storms {
 	lone, found := make(map[string]int64), make(storms)
 	for _, p := range all {
-		for _, pattern := range patternsOf(p.Pattern) {
+		for _, pattern := range patternsOf(p.Pattern, others) {
 			lone[pattern] += p.Lone.Requests
 		}
 	}
 	for _, p := range all {
 		best, part := "", ""
-		for _, pattern := range patternsOf(p.Pattern) {
+		for _, pattern := range patternsOf(p.Pattern, others) {
 			if 9*lone[pattern] > 10*lone[best] { // else the one before is as good, and says more
 				best, pattern = pattern, best
 			}
@@ -214,9 +214,9 @@ func countOf(s *propose.Site, all storms) (list []propose.Pages, rest propose.Pa
 
 // patternsOf returns the pattern of a row of costs, and those of the names in it wherever they are:
 // the second and the third, as users and repositories of a forge come first. Where the first name
-// varies, these alone.
-func patternsOf(row string) (list []string) {
-	list = append(list, cost.PatternOf(row, false))
+// varies, these alone. others are targets of all pages.
+func patternsOf(row string, others []string) (list []string) {
+	list = append(list, cost.PatternOf(row, false, others...))
 	names := strings.Split(list[0], "/")
 	most := 3
 	for i := 2; i <= most && i < len(names)-1; i++ {

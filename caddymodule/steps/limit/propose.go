@@ -87,10 +87,11 @@ func expensive(rows []cost.Row) (list [][]string) {
 		}
 		switch {
 		case hasQuery:
+			add(dearest(rows, path)...)
 			add(path + "?")
-			for name := range strings.SplitSeq(strings.TrimSuffix(query, "="), "=&") {
-				if name != "*" {
-					add("/*?"+name+"=", "/*&"+name+"=") // the first parameter, or another one
+			for param := range strings.SplitSeq(query, "&") {
+				if param != "*" {
+					add("/*?"+param, "/*&"+param) // the first parameter, or another one
 				}
 			}
 		case strings.Trim(path, "/*") == "": // nothing in the path says which pages these are
@@ -101,6 +102,31 @@ func expensive(rows []cost.Row) (list [][]string) {
 		}
 	}
 	return list
+}
+
+// dearest returns the patterns of those queries after a path of which a request costs as much as those of all,
+// or more.
+func dearest(rows []cost.Row, path string) (patterns []string) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row cost.Row) bool { return !strings.HasPrefix(row.Pattern, path+"?") })
+	var whole cost.Sum
+	for _, row := range rows {
+		whole.Add(row.Sum)
+	}
+	var dear, cheap []string
+	for _, row := range rows {
+		if row.Share(whole)*float64(whole.Requests) >= float64(row.Requests) {
+			dear = append(dear, row.Pattern)
+		} else {
+			cheap = append(cheap, row.Pattern)
+		}
+	}
+	for _, row := range dear {
+		pattern := cost.PatternOf(row, false, cheap...)
+		if !slices.Contains(patterns, pattern) {
+			patterns = append(patterns, pattern)
+		}
+	}
+	return patterns
 }
 
 // costsOf returns what the robots that a limit holds cost on some paths, and their names.

@@ -60,6 +60,16 @@ func (v *Visits) Fleet() (_ *Fleet, visits int64) {
 	return &f, int64(f.Here) << v.skipped
 }
 
+// Queries returns targets of visits that have a query.
+func (v *Visits) Queries() (list []string) {
+	for _, one := range v.kept {
+		if strings.Contains(one.Target, "?") {
+			list = append(list, one.Target)
+		}
+	}
+	return list
+}
+
 // Fleet is the clients with one exact User-Agent that hardly want anything but pages of some
 // patterns, which others hardly want: robots, whatever else they fetch, or people who follow one link.
 type Fleet struct {
@@ -89,7 +99,13 @@ func FindFleet(visits []Visit) (f Fleet, ok bool) {
 		if len(targets[agent]) < leastVisits {
 			break
 		}
-		one := Fleet{Agent: agent, Patterns: slices.DeleteFunc(Fold(targets[agent]), IsWhole)}
+		var others []string
+		for _, v := range visits {
+			if v.Agent != agent {
+				others = append(others, v.Target)
+			}
+		}
+		one := Fleet{Agent: agent, Patterns: slices.DeleteFunc(Fold(targets[agent], others...), IsWhole)}
 		if len(one.Patterns) == 0 {
 			continue
 		}

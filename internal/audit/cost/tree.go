@@ -126,23 +126,41 @@ func plain(name string) string {
 	return name
 }
 
-// params returns the names of a query's parameters in order: ?page=&sort=, or ?* if
-// there are too many, or if they are not usual names. Without =, it is not known what
-// is a name and what is secret. After a path with a slash at the end, it is /?page=&sort=.
+// kinds are the parameters whose values say what a page is for, as those of forums, wikis and gitweb:
+// action=diff. They are words of the program, and not a person's.
+var kinds = []string{"a", "act", "action", "area", "cmd", "do", "mode", "op", "sa", "task", "view", "viewer"}
+
+// params returns the names of a query's parameters in order, with the values of kinds:
+// ?action=diff&id=, or ?* if there are too many, or if they are not usual names. Without =, it is not
+// known what is a name and what is secret. After a path with a slash at the end, it is /?page=&sort=.
 func params(query string, slash bool) string {
-	mark, names := "?", make([]string, 0, maxParam)
+	mark, kind, names := "?", varying, make([]string, 0, maxParam)
 	if slash {
 		mark = "/?"
 	}
-	for pair := range strings.SplitSeq(strings.TrimSuffix(query, "&"), "&") {
-		name, _, named := strings.Cut(pair, "=")
-		if len(names) == maxParam || !named || name == "" || len(name) > maxName/2 || strings.ContainsFunc(name, isNoParam) {
-			return mark + varying
+	usual := true
+	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+		name, value, named := strings.Cut(pair, "=")
+		switch {
+		case named && slices.Contains(kinds, name) && isWord(value):
+			kind = pair
+			names = append(names, pair)
+		case len(names) == maxParam || !named || name == "" || len(name) > maxName/2 || strings.ContainsFunc(name, isNoParam):
+			usual = false
+		default:
+			names = append(names, name+"=")
 		}
-		names = append(names, name)
+	}
+	if !usual || len(names) == 0 || len(names) > maxParam {
+		return mark + kind
 	}
 	slices.Sort(names)
-	return mark + strings.Join(slices.Compact(names), "=&") + "="
+	return mark + strings.Join(slices.Compact(names), "&")
+}
+
+// isWord reports whether a value is a word of lower-case letters.
+func isWord(value string) bool {
+	return len(value) > 1 && len(value) <= maxName/2 && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz_-") == ""
 }
 
 // isNoParam reports whether a rune can't be in the name of a parameter.

@@ -78,6 +78,18 @@ func TestRowsKeepTheSlash(t *testing.T) {
 	}
 }
 
+// Of the values of a query, only words that say what the page is for are kept.
+func TestRowsKeepKinds(t *testing.T) {
+	for query, want := range map[string]string{
+		"action=diff&id=5": "?action=diff&id=", "action=profile;u=5": "?action=profile&u=", "id=5&action=u5": "?action=&id=", "user=ann&mode=": "?mode=&user=",
+		"a=1&b=2&c=3&d=4&action=diff": "?action=diff", "do=diff&secret": "?do=diff", "a=1&b=2&c=3&d=4&e=5": "?*", "q=cat&q=dog": "?q=", "action=Ann": "?action=", "": "?*",
+	} {
+		if got := params(query, false); got != want {
+			t.Errorf("%q: %q, want %q", query, got, want)
+		}
+	}
+}
+
 // What is rare is in the row above it, and each request is in one row.
 func TestRowsHaveAllRequests(t *testing.T) {
 	tree := New()

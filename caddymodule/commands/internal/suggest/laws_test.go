@@ -238,3 +238,29 @@ func TestFleets(t *testing.T) {
 		}
 	}
 }
+
+// Patterns of queries name what is expensive, and not whose it is, nor what people's pages have too.
+func TestQueriesNameWhatCosts(t *testing.T) {
+	for _, c := range []struct{ people, storm, want, limit string }{
+		{"/viewtopic.php?f=#&t=#", "/viewtopic.php?f=#&t=#&p=#", "/viewtopic.php?*p=", ""},
+		{"/viewtopic.php?f=#&t=#", "/memberlist.php?mode=viewprofile&u=#", "/memberlist.php?*mode=viewprofile", "/memberlist.php?*mode=viewprofile"},
+		{"/index.php?action=view&id=#", "/index.php?action=diff&id=#", "/index.php?*action=diff", "/index.php?*action=diff"},
+		{"/index.php?topic=#.0", "/index.php?action=profile;u=#", "/index.php?*action=profile", "/index.php?*action=profile"},
+		{"/index.php?title=P#", "/index.php?title=P#&diff=#&oldid=#", "/index.php?*diff=", "/index.php?*diff="},
+		{"/index.php?title=P#&action=edit", "/index.php?title=P#&action=history&limit=#&offset=#&dir=prev", "/index.php?*action=history", "/index.php?*action=history"},
+		{"/?p=app.git;a=summary", "/?p=app.git;a=blame;f=x#.c;hb=#", "/?*a=blame", "/?*a=blame"},
+	} {
+		l := newStorm().people(300, "/style.css", c.people, "/", c.people).strangers(3000, c.storm, "")
+		if _, got := challengeOf(suggested(t, l.bytes(), ownFile, nil)); got != c.want {
+			t.Errorf("%s: strangers: %q, want %q", c.storm, got, c.want)
+		}
+		r := suggested(t, write(days, append(visitors(c.people), culprit(spider, 900, 1, c.storm), flow{agent: gptbot, perDay: 300, from: 60, seconds: 0.01, targets: []string{c.people}})...), ownFile, nil)
+		var got []string
+		for _, s := range r.Suggestions {
+			got = append(got, patternsOf(s)...)
+		}
+		if c.limit != "" && !slices.Contains(got, c.limit) {
+			t.Errorf("%s: a robot: %q, want %q", c.storm, got, c.limit)
+		}
+	}
+}

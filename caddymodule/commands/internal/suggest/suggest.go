@@ -101,7 +101,7 @@ func (s *suggester) findSite(ctx context.Context) {
 	}
 	r := s.Report
 	s.about = propose.Site{
-		Whole: r.Costs.All, Hosts: s.Hosts, Paths: r.Costs.Patterns, IsFew: r.Strangers.Few, Fleet: r.Strangers.Fleet,
+		Whole: r.Costs.All, Hosts: s.Hosts, Paths: r.Costs.Patterns, IsFew: r.Strangers.Few, Fleet: r.Strangers.Fleet, Targets: r.Strangers.Targets,
 		Count: func(patterns []string) ([]propose.Pages, error) { return s.count(ctx, patterns) },
 	}
 	if s.about.Fleet != nil {
