@@ -31,6 +31,7 @@ type Facts struct {
 	Row      *crawler.Crawler // the crawler's row of the registry; nil for others
 	Hosts    []string         // that share a block with others, which no line may touch; none if Sites have their block alone
 	Verifies bool             // the setting verify is on
+	Holds    []string         // classes of programs that settings hold to robots.txt
 	Checks   bool             // the setting challenge is on
 	Admin    Admin            // "" where the operator may not see it
 }
@@ -90,15 +91,16 @@ func (f *Facts) limit() statusapi.Action {
 	if f.Row != nil {
 		class = f.Row.Class.String()
 	}
+	isUnheld := func(of crawler.Class) bool { return class == of.String() && !slices.Contains(f.Holds, class) }
 	switch {
 	case f.Crawler == Everybody:
 		all := "all " + snippet.Rate(max(leastAll, f.Usual)).String() + strings.TrimPrefix(each, rate)
 		return lines("Limit what crawlers request together", snippet.Limit(below, all))
-	case len(f.Hosts) > 0 && (class == crawler.Library.String() || class == crawler.Program.String()):
+	case len(f.Hosts) > 0 && (isUnheld(crawler.Library) || isUnheld(crawler.Program)):
 		return inWords("To hold HTTP libraries or programs at " + words.List(f.Hosts, 3) + " alone, give it a site block of its own")
-	case class == crawler.Library.String():
+	case isUnheld(crawler.Library):
 		what, before = "Hold HTTP libraries as crawlers, and limit how often each address comes", "http_clients on\n"
-	case class == crawler.Program.String():
+	case isUnheld(crawler.Program):
 		what, before = "Hold programs as crawlers, and limit how often each address comes", "programs on\n"
 	}
 	return lines(what, before+snippet.Limit(below, each))

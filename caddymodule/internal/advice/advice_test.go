@@ -43,6 +43,7 @@ func TestActions(t *testing.T) {
 		{"the mode was set, on a page that does not show all sites", Facts{Problem: statusapi.Problem{Actions: []statusapi.Action{{What: "Set the mode", Text: "mode?mode=configured", Where: statusapi.Command}}}},
 			"- Set the mode, through the admin API"},
 		{"an HTTP library", about("busy", "curl"), "caddyfile http_clients on limit { each 10/1m }\ncaddyfile policy { deny curl }"},
+		{"an HTTP library that is held already", with(about("busy", "curl"), func(f *Facts) { f.Holds = []string{"library"} }), "caddyfile limit { each 10/1m }\ncaddyfile policy { deny curl }"},
 		{"a search engine that nobody verifies", about("flood", "Googlebot"), "caddyfile verify\n- No limit holds search engines; a group of robots.txt that names it, with a Crawl-delay, does"},
 		{"clients that only claim to be a search engine", with(about("flood", "Googlebot"), func(f *Facts) { f.Verifies = true }),
 			"- No limit holds search engines; a group of robots.txt that names it, with a Crawl-delay, does"},

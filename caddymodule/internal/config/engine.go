@@ -9,12 +9,24 @@ import (
 
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/lines"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/robots"
 )
 
 // On returns the value of a switch that is off by default.
 func On(value *bool) bool { return value != nil && *value }
+
+// Holds returns the classes of programs that the settings hold to robots.txt.
+func (s *Settings) Holds() (classes []string) {
+	if On(s.HTTPClients) {
+		classes = append(classes, crawler.Library.String())
+	}
+	if s.Programs == programs[1] {
+		classes = append(classes, crawler.Program.String())
+	}
+	return classes
+}
 
 // EngineSettings converts the settings to the engine's, without a registry.
 func (s *Settings) EngineSettings() (r judge.Settings, err error) {

@@ -23,8 +23,9 @@ type Load struct {
 	Label   string // the name in the registry, or the class; "" for all robots together
 	Bound   bool   // a rule can bind some of it; nothing binds API clients
 
-	Robots [LoadMinutes]uint64 // in this minute and in those before it, the latest first
-	All    [LoadMinutes]uint64 // the requests of robots and people
+	Robots  [LoadMinutes]uint64 // in this minute and in those before it, the latest first
+	All     [LoadMinutes]uint64 // the requests of robots and people
+	Engines [LoadMinutes]uint64 // of All, those of verified search engines; only of all robots together
 	// Of Robots, how many were denied, throttled, and would have been either in monitor mode.
 	Denied, Throttled, Would [LoadMinutes]uint64
 
@@ -109,11 +110,15 @@ func (c *Counters) Loads(least uint64) (list []*Load) {
 		if busy[r.site] == 0 {
 			continue
 		}
-		all := at(key{site: r.site})
+		all, isEngine := at(key{site: r.site}), r.isSearch() && r.Claim == claim.Verified
 		for i := range all.All {
-			all.All[i] += r.Past.back(hourSpan, c.at, i)
+			n := r.Past.back(hourSpan, c.at, i)
+			all.All[i] += n
+			if isEngine {
+				all.Engines[i] += n
+			}
 		}
-		if r.servesPeople() || r.isSearch() && r.Claim == claim.Verified {
+		if r.servesPeople() || isEngine {
 			continue
 		}
 		one := at(key{r.site, r.id()})

@@ -38,6 +38,7 @@ func (r *Reporter) actions(scope statusapi.Scope, f *advice.Facts) []statusapi.A
 		if row := h.engine().Registry().Lookup(f.Crawler); row != nil && row.Name == f.Crawler {
 			f.Row = row
 		}
+		f.Holds = h.Settings.Holds()
 		f.Verifies, f.Checks = h.Verifies, h.Settings.Steps["challenge"] != nil
 		isOthers := func(site string) bool { return !h.ownsHost(site) }
 		if len(f.Sites) > 0 && !slices.ContainsFunc(f.Sites, isOthers) && !slices.Equal(f.Sites, h.Hosts) {

@@ -15,8 +15,21 @@ import (
 // handledAdvice is the advice about what is handled.
 const handledAdvice = "Nothing to do."
 
-// slowDown is the advice about a robot that sends too many requests.
-const slowDown = "A `limit` slows it down, and a `deny` in `policy` stops it, if it names itself."
+// slower returns the advice about a robot with a label that sends too many requests.
+func slower(label string) string {
+	if row := crawler.Builtin().Lookup(label); row != nil && row.CountsAs(crawler.Search) {
+		return "With `verify`, who only claims to be it is refused. No `limit` holds search engines; a Crawl-delay in a group that names it does."
+	}
+	return "A `limit` slows it down, and a `deny` in `policy` stops it, if it names itself."
+}
+
+// named returns a label for a sentence.
+func named(label string) string {
+	if _, err := crawler.ParseClass(label); err == nil {
+		return "a crawler of the class " + label
+	}
+	return label
+}
 
 // overAfter is how much of a minute shows that a flood of the minute before is over.
 const overAfter = 20 * time.Second
@@ -51,7 +64,7 @@ func sentence(p *statusapi.Problem, who, got string, many bool) string {
 // flooded completes the problem of a flood whose latest minute was some minutes ago. One that is over
 // is told with its peak.
 func flooded(p statusapi.Problem, load *counters.Load, minutes int, over bool, now time.Time) statusapi.Problem {
-	p.Before, p.Subject, p.Advice = int(p.Usual), statusapi.SiteName(load.Site), slowDown
+	p.Before, p.Subject, p.Advice = int(p.Usual), statusapi.SiteName(load.Site), slower(load.Label)
 	tail := "; how many are usual is not known before six hours"
 	if p.Usual > 0 {
 		tail = fmt.Sprintf("; %.1f are usual", p.Usual)
@@ -62,11 +75,9 @@ func flooded(p statusapi.Problem, load *counters.Load, minutes int, over bool, n
 		tail = ", until " + words.Time(until, now) + tail
 	}
 	many := load.Crawler == ""
-	who, label := load.Crawler, load.Label
+	who, label := load.Crawler, named(load.Label)
 	if many {
 		who, label = "all robots together", "all robots together"
-	} else if _, err := crawler.ParseClass(label); err == nil {
-		label = "a crawler of the class " + label
 	}
 	got, would := load.Handled(minutes), load.WouldHold(minutes)
 	switch {

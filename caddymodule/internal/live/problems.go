@@ -52,7 +52,7 @@ func (a *Accidents) look(r *Reporter) {
 		alone(a.fileAccidents(r, now)),
 		alone(refusedSearches(r.app.Counters.Runs(), now)),
 		alone(floods(r.app.Counters.Loads(counters.FloodLeast), open, now)),
-		r.reported(),
+		r.reported(open),
 	} {
 		slices.SortStableFunc(list, func(x, y found) int {
 			return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(keyOf(&x.Problem).site, keyOf(&y.Problem).site), before(isOpen(&x), isOpen(&y)),
@@ -76,7 +76,7 @@ func alone(list []statusapi.Problem) []found {
 }
 
 // reported returns what is wrong by what steps say, with the registry, and with the places of handlers.
-func (r *Reporter) reported() []found {
+func (r *Reporter) reported(open map[problemKey]*statusapi.Problem) []found {
 	list := alone(r.app.Problems())
 	for _, h := range r.handlers() {
 		if h.Problems == nil {
@@ -90,6 +90,9 @@ func (r *Reporter) reported() []found {
 			if p.IsAccident() {
 				one.Subject = statusapi.SiteName(one.Sites[0])
 			}
+			if one.Crawler == everybody {
+				r.blame(&one.Problem, open[keyOf(&one.Problem)])
+			}
 			one.Severity = cmp.Or(p.Severity, statusapi.Severe)
 			one.Subject = cmp.Or(one.Subject, siteNames(one.Sites))
 			for i := range one.Parts {
@@ -99,6 +102,28 @@ func (r *Reporter) reported() []found {
 		}
 	}
 	return list
+}
+
+// blame names the crawler that has more than half of all crawlers' requests of this minute and the one
+// before it, if a problem is about them; one that was named before needs a third.
+func (r *Reporter) blame(p, was *statusapi.Problem) {
+	all, most, top := uint64(0), uint64(0), (*counters.Load)(nil)
+	for _, load := range r.app.Counters.Loads(0) {
+		n := load.Robots[0] + load.Robots[1]
+		switch {
+		case !slices.Contains(p.Sites, load.Site):
+		case load.Crawler == "":
+			all += n + load.Engines[0] + load.Engines[1]
+		case load.Bound && n > most:
+			most, top = n, load
+		}
+	}
+	if top == nil || 3*most <= all || 2*most <= all && (was == nil || was.Crawler != top.Label) {
+		return
+	}
+	p.Crawler, p.Folder, p.Advice = top.Label, top.Folder, slower(top.Label)
+	of := fmt.Sprintf("; of %s of robots in this minute and the one before, %s are those of ", quantity(int(all), "request"), words.Count(int(most)))
+	p.Message, p.Plain = p.Message+of+top.Crawler, cmp.Or(p.Plain, p.Message)+of+named(top.Label)
 }
 
 func siteNames(sites []string) string { return statusapi.SiteName(strings.Join(sites, ", ")) }

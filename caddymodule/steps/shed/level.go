@@ -53,6 +53,7 @@ func (l *Load) look(now int64) {
 	l.at = now
 	l.all.fade(elapsed)
 	l.ofRobots.fade(elapsed)
+	l.programs.fade(elapsed)
 	l.wait.add(inFlight, elapsed)
 	l.people.add(max(0, inFlight-l.robots.Load()), elapsed)
 	if l.pressed.Swap(false) || inFlight > l.limit {

@@ -21,6 +21,7 @@ type Load struct {
 	engines  *table.Table[engine]
 	all      arrivals
 	ofRobots arrivals
+	programs arrivals // of others that are no browsers'
 
 	level   atomic.Int32   // the steps below it are refused
 	useless atomic.Bool    // refusing the others did not help
@@ -126,15 +127,16 @@ type State struct {
 	Since    time.Time // since when the server is busy; zero if it is not
 	Refused  []string  // the Steps that are refused
 	InFlight int       // requests that count
-	// Robots of all steps that came in the last 10 seconds, of All requests.
-	Robots, All int
-	Few         bool // the robots are so few that none is refused
+	// Robots of all steps, and Programs that no rule binds, that came in the last 10 seconds, of All
+	// requests.
+	Robots, Programs, All int
+	Few                   bool // the robots are so few that none is refused
 }
 
 // State returns the state at a time.
 func (l *Load) State(now int64) State {
 	l.look(now)
-	s := State{InFlight: int(l.counted()), Robots: l.ofRobots.lately(), All: l.all.lately(), Few: l.areFewRobots()}
+	s := State{InFlight: int(l.counted()), Robots: l.ofRobots.lately(), Programs: l.programs.lately(), All: l.all.lately(), Few: l.areFewRobots()}
 	if !s.Few {
 		s.Refused = Steps[:l.level.Load()]
 	}

@@ -59,11 +59,17 @@ func (s *Shed) Problems(monitored bool) []statusapi.Problem {
 		p.Message += fmt.Sprintf(", with %s that wait for an answer", words.Plural(state.InFlight, "request", "requests"))
 	}
 	switch {
+	case state.Few && 2*state.Programs > state.All:
+		p.Crawler = ""
+		p.Message = fmt.Sprintf("%s is busy: %d of %s of the last 10 seconds are those of programs and HTTP libraries that no rule binds. "+
+			"Refusing robots would not help", name, state.Programs, words.Plural(state.All, "request", "requests"))
+		p.Advice = "Look in the access log whose they are: apps and API clients of people are among them."
+		p.Actions = []statusapi.Action{{What: strings.TrimSuffix(p.Advice, ".")}}
 	case state.Few:
 		p.Crawler = ""
 		p.Advice = "With `challenge`, browsers show once that they are browsers, without a click, while strangers storm."
 		p.Message = fmt.Sprintf("%s is busy: %d of %s of the last 10 seconds are browsers'. Refusing robots would not help",
-			name, state.All-state.Robots, words.Plural(state.All, "request", "requests"))
+			name, max(0, state.All-state.Robots-state.Programs), words.Plural(state.All, "request", "requests"))
 	case len(state.Refused) > 0:
 		p.Message += "; these robots " + are + " refused: " + strings.Join(state.Refused, ", ")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/response"
 	"github.com/caddy-robots/caddy-robots/caddymodule/internal/shared"
 	"github.com/caddy-robots/caddy-robots/caddymodule/step"
+	"github.com/caddy-robots/caddy-robots/enforce/crawler"
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
 	"github.com/caddy-robots/caddy-robots/enforce/throttle"
 )
@@ -164,6 +165,9 @@ func (s *Shed) enter(x *step.Exchange, d *judge.Decision) {
 	}
 	if d.Action == judge.Pass || d.Monitored {
 		q.load, q.place = load, load.Enter(now, x.HTTP.ContentLength != 0)
+		if d.Agent.Class != crawler.Person {
+			load.programs.add()
+		}
 	}
 }
 
