@@ -1,8 +1,6 @@
 package throttle
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -64,34 +62,5 @@ func TestTermsChange(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// After any change, a crawler waits at most for the longest interval of the new
-// terms.
-func TestWaitAfterTermsChange(t *testing.T) {
-	l := NewMemory(1000)
-	for seed := range uint64(100) {
-		rnd := rand.New(rand.NewPCG(uint64(seed), 4))
-		key, now := newKey(t.Name(), fmt.Sprint(seed)), noon
-		for range 20 {
-			g := randomGrant(rnd)
-			g.Visits = nil
-			terms := Compile(g)
-			var longest time.Duration
-			if terms != nil {
-				for _, limit := range terms.limits {
-					longest = max(longest, time.Duration(limit.Interval)*time.Microsecond)
-				}
-			}
-			r := l.Take(t.Context(), now, []Use{{key, terms}})
-			for range rnd.IntN(10) {
-				r = l.Take(t.Context(), now, []Use{{key, terms}})
-			}
-			if r.RetryAfter > longest {
-				t.Fatalf("seed %d: %+v under %+v, whose longest interval is %v", seed, r, g, longest)
-			}
-			now = now.Add(time.Duration(rnd.Int64N(int64(time.Hour))))
-		}
 	}
 }

@@ -70,16 +70,6 @@ func TestSpanCoversAnotherSpan(t *testing.T) {
 	}
 }
 
-func TestMinutesBefore1970(t *testing.T) {
-	at := time.Date(1969, 12, 31, 23, 59, 30, 5000, time.UTC)
-	if m := minuteOfDay(at.UnixMicro()); m != minutesPerDay-1 {
-		t.Errorf("minuteOfDay = %d", m)
-	}
-	if start := minuteStart(at.UnixMicro()); start != -microsPerMinute {
-		t.Errorf("minuteStart = %d", start)
-	}
-}
-
 // nextOpening returns the first time at or after t at which a window is open.
 func nextOpening(w robots.Window, t time.Time) time.Time {
 	if contains(w, t) {

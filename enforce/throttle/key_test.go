@@ -48,22 +48,3 @@ func newKey(parts ...string) Key {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	return KeyOf(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:]))
 }
-
-func TestKeysDiffer(t *testing.T) {
-	seen := make(map[Key]bool)
-	base := newKey("a")
-	for i := range 100_000 {
-		seen[base.Client(address(i))] = true
-	}
-	if len(seen) != 100_000 {
-		t.Errorf("%d keys for 100,000 addresses", len(seen))
-	}
-}
-
-// The key of a client has the home of the crawler's.
-func TestKeyOfAClientHasTheHome(t *testing.T) {
-	k, home, a := newKey("a"), newKey("home"), address(1)
-	if k.In(home).Client(a) != k.Client(a).In(home) {
-		t.Error("the key of a client has another home")
-	}
-}

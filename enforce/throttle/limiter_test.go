@@ -135,28 +135,6 @@ func TestTake(t *testing.T) {
 	}
 }
 
-func TestTakeReturnsTheLineThatRefuses(t *testing.T) {
-	grant := Grant{
-		Delay:  robots.CrawlDelay{Delay: 10 * time.Second, Line: 5},
-		Rates:  []robots.RequestRate{{Requests: 2, Per: time.Hour, Window: robots.WholeDay, Line: 6}},
-		Visits: []robots.VisitTime{{Window: window(1000, 1259), Line: 7}, {Window: window(2000, 2059), Line: 8}},
-	}
-	terms := Compile(grant)
-	l := NewMemory(1000)
-	key := newKey(t.Name())
-	for _, step := range []struct {
-		at   time.Time
-		line int
-	}{
-		{clock("09:00:00"), 7}, {clock("12:00:00"), 0}, {clock("12:00:01"), 5}, {clock("12:01:00"), 0},
-		{clock("12:01:01"), 6}, {clock("13:00:00"), 8}, {clock("21:00:00"), 7},
-	} {
-		if r := l.Take(t.Context(), step.at, []Use{{key, terms}}); r.Line != step.line || r.OK != (step.line == 0) {
-			t.Errorf("at %v: %+v, want line %d", step.at, r, step.line)
-		}
-	}
-}
-
 // randomGrant returns lines with intervals of whole microseconds, so that
 // limiters and model can agree exactly.
 func randomGrant(rnd *rand.Rand) Grant {

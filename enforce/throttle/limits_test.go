@@ -95,29 +95,3 @@ func TestExtremeOptions(t *testing.T) {
 		}
 	}
 }
-
-// What was used of a budget before the server went away is known while it is away, and
-// when it is back.
-func TestBudgetAfterAnOutage(t *testing.T) {
-	terms, key := Compile(Grant{Delay: delay(10 * time.Second), Burst: 4}), newKey("a")
-	m := NewMemory(100)
-	for range 4 {
-		m.Take(t.Context(), noon, []Use{{key, terms}})
-	}
-	state := func(at time.Time) State { return m.State(at, Use{key, terms}) }
-	before, alone := state(noon), []Use{{key, terms.Slower(4)}}
-	if r := m.Take(t.Context(), noon, alone); r.OK {
-		t.Fatal(r)
-	}
-	after := state(noon)
-	if d := after.Arrivals[0] - before.Arrivals[0]; d < -10 || d > 10 {
-		t.Errorf("theoretical arrival time changes by %d µs", d)
-	}
-	at := noon.Add(time.Hour)
-	if r := m.Take(t.Context(), at, alone); !r.OK {
-		t.Fatal(r)
-	}
-	if used := state(at).Arrivals[0] - at.UnixMicro(); used < 8*time.Second.Microseconds() {
-		t.Errorf("only %d µs used", used)
-	}
-}
