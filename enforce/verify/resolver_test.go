@@ -197,37 +197,24 @@ func TestCheckReverseAnswers(t *testing.T) {
 	}
 }
 
-// IPv6 addresses are compared as addresses, not as text.
+// IPv6 addresses are compared as addresses, not as text. A name with IPv4 addresses only does not belong to
+// one. What a resolver with DNS64 makes of such a name says nothing about the client's address.
 func TestCheckReverseIPv6(t *testing.T) {
 	ptr, _ := dns.ReverseAddr("2001:db8::9")
-	resolver := dnsServer(t, map[string]func(*dns.Msg){
-		ptr: records(ptr + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. AAAA 2001:0db8:0:0:0:0:0:0009"),
-	})
-	f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"})
-	if f.answer != confirmed || f.confirmedName != "9.crawl.test" {
-		t.Errorf("%+v", f)
-	}
-}
-
-// A name with IPv4 addresses only does not belong to an IPv6 address.
-func TestCheckReverseIPv6OfAnIPv4Name(t *testing.T) {
-	ptr, _ := dns.ReverseAddr("2001:db8::9")
-	resolver := dnsServer(t, map[string]func(*dns.Msg){
-		ptr: records(ptr + " PTR 9.crawl.test."), "9.crawl.test.": only(dns.TypeA, "9.crawl.test. A 192.0.2.9"),
-	})
-	if f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"}); f.answer != refuted || f.forgedName != "9.crawl.test" {
-		t.Errorf("%+v", f)
-	}
-}
-
-// A resolver with DNS64 makes an IPv6 address for a name that has only IPv4 ones. It says nothing about the client's address.
-func TestCheckReverseWithDNS64(t *testing.T) {
-	ptr, _ := dns.ReverseAddr("2001:db8::9")
-	resolver := dnsServer(t, map[string]func(*dns.Msg){
-		ptr: records(ptr + " PTR 9.crawl.test."), "9.crawl.test.": records("9.crawl.test. AAAA 64:ff9b::192.0.2.9"),
-	})
-	if f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"}); f.answer != failed {
-		t.Errorf("%+v", f)
+	for _, tt := range []struct {
+		forward           func(*dns.Msg)
+		want              answer
+		confirmed, forged string
+	}{
+		{records("9.crawl.test. AAAA 2001:0db8:0:0:0:0:0:0009"), confirmed, "9.crawl.test", ""},
+		{only(dns.TypeA, "9.crawl.test. A 192.0.2.9"), refuted, "", "9.crawl.test"},
+		{records("9.crawl.test. AAAA 64:ff9b::192.0.2.9"), failed, "", ""},
+	} {
+		resolver := dnsServer(t, map[string]func(*dns.Msg){ptr: records(ptr + " PTR 9.crawl.test."), "9.crawl.test.": tt.forward})
+		f := checkReverse(context.Background(), resolver, netip.MustParseAddr("2001:db8::9"), []string{"crawl.test"})
+		if f.answer != tt.want || f.confirmedName != tt.confirmed || f.forgedName != tt.forged {
+			t.Errorf("%+v, want %d", f, tt.want)
+		}
 	}
 }
 

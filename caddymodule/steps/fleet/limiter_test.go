@@ -100,9 +100,8 @@ func TestFleetRequestEndsDuringCall(t *testing.T) {
 	f, r := newFleet(t, config{ClientOption: at(testServer(t, false).address)})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	for i := range 10 {
-		f.Take(ctx, time.Now(), []throttle.Use{{Key: newKey(t.Name(), fmt.Sprint(i)), Limits: terms}})
+		f.Take(ctx, time.Now(), []throttle.Use{{Key: newKey(t.Name(), fmt.Sprint(i)), Limits: hourly}})
 	}
 	if stateOf(f) != stateUp || r.errors.Load() != 0 {
 		t.Errorf("state %v, %d errors", stateOf(f), r.errors.Load())
@@ -112,7 +111,6 @@ func TestFleetRequestEndsDuringCall(t *testing.T) {
 // A value of another program under a key of the limiter causes a fallback.
 func TestFleetForeignKey(t *testing.T) {
 	f, r := newFleet(t, config{ClientOption: at(testServer(t, false).address), Deadline: time.Minute})
-	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	client := f.current.Load().client
 	for i, value := range []string{"x", "x y z 1", "1 2", "\x00\xff", strings.Repeat("9 ", 100)} {
 		key := newKey(t.Name(), fmt.Sprint(i))
@@ -120,7 +118,7 @@ func TestFleetForeignKey(t *testing.T) {
 		if err := client.Do(t.Context(), set).Error(); err != nil {
 			t.Fatal(err)
 		}
-		if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
+		if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: hourly}}); !r.OK {
 			t.Errorf("%q: %+v", value, r)
 		}
 	}
@@ -152,7 +150,7 @@ func TestFleetUsesDifferentHomesTogether(t *testing.T) {
 	c.Prefix = "homes:" + fmt.Sprint(time.Now().UnixNano())
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
-	hourly, one, two := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)}), newKey("1"), newKey("2")
+	one, two := newKey("1"), newKey("2")
 	for i, step := range []struct {
 		fleet *limiter
 		uses  []throttle.Use

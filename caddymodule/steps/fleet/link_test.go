@@ -37,9 +37,8 @@ func TestFleetServerRefusesWrites(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			mini := miniredis.RunT(t)
 			f, r := newFleet(t, config{ClientOption: at(mini.Addr()), Deadline: time.Minute})
-			terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 			mini.SetError(reply)
-			if r := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("a"), Limits: terms}}); !r.OK {
+			if r := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("a"), Limits: hourly}}); !r.OK {
 				t.Errorf("without the server: %+v", r)
 			}
 			r.await(t, stateDown)
@@ -48,7 +47,7 @@ func TestFleetServerRefusesWrites(t *testing.T) {
 			}
 			mini.SetError("")
 			r.await(t, stateUp)
-			if r := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("b"), Limits: terms}}); !r.OK {
+			if r := f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("b"), Limits: hourly}}); !r.OK {
 				t.Error(r)
 			}
 			if n := r.fallbacks.Load(); n != 1 {
@@ -116,8 +115,7 @@ func testFailover(t *testing.T, first, second string, demote func()) {
 	p := newProxy(t, first)
 	f, r := newFleet(t, config{ClientOption: at(p.Addr().String()), Deadline: time.Minute})
 	demote()
-	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
-	f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("refused"), Limits: terms}})
+	f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("refused"), Limits: hourly}})
 	r.await(t, stateDown)
 	p.mu.Lock()
 	p.target = second
@@ -125,7 +123,7 @@ func testFailover(t *testing.T, first, second string, demote func()) {
 	r.await(t, stateUp)
 	before := r.fallbacks.Load()
 	for i := range 20 {
-		f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("served", strconv.Itoa(i)), Limits: terms}})
+		f.Take(t.Context(), noon, []throttle.Use{{Key: newKey("served", strconv.Itoa(i)), Limits: hourly}})
 	}
 	if n := r.fallbacks.Load() - before; n != 0 {
 		t.Errorf("the second server was not called for %d of 20 requests", n)

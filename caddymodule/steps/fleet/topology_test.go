@@ -45,13 +45,12 @@ func checkSharedBudgets(t *testing.T, c config) {
 	c.Deadline, c.Prefix = time.Minute, "topology:"
 	a, _ := newFleet(t, c)
 	b, r := newFleet(t, c)
-	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	for i := range 50 { // in different slots of a cluster
 		key := newKey(fmt.Sprint(i))
-		if r := a.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
+		if r := a.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: hourly}}); !r.OK {
 			t.Fatalf("key %d: %+v", i, r)
 		}
-		if r := b.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); r.OK {
+		if r := b.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: hourly}}); r.OK {
 			t.Fatalf("key %d: %+v by the other process", i, r)
 		}
 	}
@@ -182,20 +181,19 @@ func TestFleetSentinel(t *testing.T) {
 	checkSharedBudgets(t, c)
 
 	f, r := newFleet(t, c)
-	terms := throttle.Compile(throttle.Grant{Delay: delay(time.Hour)})
 	key := newKey("before")
-	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); !r.OK {
+	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: hourly}}); !r.OK {
 		t.Fatal(r)
 	}
 	master.kill()
-	f.Take(t.Context(), time.Now(), []throttle.Use{{Key: newKey("at the change"), Limits: terms}})
+	f.Take(t.Context(), time.Now(), []throttle.Use{{Key: newKey("at the change"), Limits: hourly}})
 	r.await(t, stateDown)
 	r.await(t, stateUp)
 	fallbacks := r.fallbacks.Load()
-	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: newKey("after"), Limits: terms}}); !r.OK {
+	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: newKey("after"), Limits: hourly}}); !r.OK {
 		t.Error(r)
 	}
-	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: terms}}); r.OK {
+	if r := f.Take(t.Context(), time.Now(), []throttle.Use{{Key: key, Limits: hourly}}); r.OK {
 		t.Errorf("a budget was lost in the failover: %+v", r)
 	}
 	if n := r.fallbacks.Load() - fallbacks; n > 0 {
