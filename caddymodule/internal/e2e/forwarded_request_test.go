@@ -85,7 +85,7 @@ func TestForwardedRequest(t *testing.T) {
 	}
 	for _, p := range proxies {
 		got := sendFrom(t, p.port, visitorAddress, "GET /x.pdf", host, "User-Agent: "+googlebot, "X-Robots-Tag: forged", "X-Robots-Crawler: forged")
-		if tags := got.header.Get("X-Robots-Tag"); (tags == "noindex, bingbot: noarchive") != p.tags {
+		if tags := got.header.Get("X-Robots-Tag"); tags != "noindex, bingbot: noarchive" {
 			t.Errorf("through %s: X-Robots-Tag %q", p.name, tags)
 		}
 		if asked := site.requests("/x.pdf"); p.family == "x_forwarded" && asked[len(asked)-1].Header.Get("X-Robots-Crawler") != "Googlebot" {
@@ -177,12 +177,8 @@ func TestProxiesWithoutHandler(t *testing.T) {
 	_ = s.cmd.Process.Kill()
 	s.eventually("the handler is gone", func() bool { return !listens(s.port) })
 	for _, p := range proxies {
-		want := 200
-		if p.name == "Traefik" {
-			want = 500 // it has no option for that
-		}
 		for range 3 {
-			s.wants(want, sendFrom(t, p.port, visitorAddress, "GET /private/x", "Host: example.com", "User-Agent: "+chrome), p.name+" alone")
+			s.wants(200, sendFrom(t, p.port, visitorAddress, "GET /private/x", "Host: example.com", "User-Agent: "+chrome), p.name+" alone")
 		}
 	}
 }
