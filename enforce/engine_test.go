@@ -44,50 +44,6 @@ func (e *engineTest) decide(target string, agents ...string) judge.Decision {
 	return d
 }
 
-func TestDecisionByClientAndRules(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		rules  judge.Settings
-		ua     string
-		target string
-		action judge.Action
-		reason judge.Reason
-		group  string
-	}{
-		{"browser", judge.Settings{}, fake.Chrome, "/private/x", judge.Pass, judge.Person, ""},
-		{"browser, with all options", judge.Settings{Strict: true, HTTPClients: true}, fake.Safari, "/private/x", judge.Pass, judge.Person, ""},
-		{"crawler with its own group, path of the group for *", judge.Settings{}, fake.Googlebot, "/private/x", judge.Pass, judge.Allowed, "Googlebot"},
-		{"crawler with its own group, path of that group", judge.Settings{}, fake.Googlebot, "/no-google/", judge.Deny, judge.Disallowed, "Googlebot"},
-		{"crawler with a group for its second token", judge.Settings{}, fake.Gimage, "/no-google/", judge.Deny, judge.Disallowed, "Googlebot"},
-		{"crawler without its own group", judge.Settings{}, "CCBot/2.0 (https://commoncrawl.org/faq/)", "/private/x", judge.Deny, judge.Disallowed, "*"},
-		{"longer Allow rule", judge.Settings{}, fake.Newbot, "/private/press/kit", judge.Pass, judge.Allowed, "*"},
-		{"unknown crawler", judge.Settings{}, fake.Newbot, "/private/x", judge.Deny, judge.Disallowed, "*"},
-		{"crawler that is documented to ignore *", judge.Settings{}, fake.Adsbot, "/private/x", judge.Pass, judge.Unbound, ""},
-		{"crawler that is documented to ignore *, strict", judge.Settings{Strict: true}, fake.Adsbot, "/private/x", judge.Deny, judge.Disallowed, "*"},
-		{"user-triggered fetcher", judge.Settings{}, fake.Chatgpt, "/private/x", judge.Deny, judge.Disallowed, "*"},
-		{"user-triggered fetcher, with IgnoreUserTriggered", judge.Settings{IgnoreUserTriggered: true}, fake.Chatgpt, "/private/x", judge.Pass, judge.Unbound, ""},
-		{"HTTP library", judge.Settings{}, fake.Curl, "/private/x", judge.Pass, judge.Unbound, ""},
-		{"HTTP library, with HTTPClients", judge.Settings{HTTPClients: true}, fake.Curl, "/private/x", judge.Deny, judge.Disallowed, "*"},
-		{"empty User-Agent", judge.Settings{}, "", "/private/x", judge.Pass, judge.Unbound, ""},
-		{"empty User-Agent, with HTTPClients", judge.Settings{HTTPClients: true}, "", "/private/x", judge.Deny, judge.Disallowed, "*"},
-		{"offline browser", judge.Settings{}, fake.Wget, "/private/x", judge.Deny, judge.Disallowed, "*"},
-		{"client that only the file names", judge.Settings{}, "FriendOfTheSite/3.1", "/friends/", judge.Deny, judge.Disallowed, "FriendOfTheSite"},
-		{"exempt by name", judge.Settings{Exempt: []judge.Exemption{{Name: "gptbot"}}}, fake.Gptbot, "/", judge.Pass, judge.Exempt, ""},
-		{"exempt by token", judge.Settings{Exempt: []judge.Exemption{{Name: "NewThingBot"}}}, fake.Newbot, "/private/x", judge.Pass, judge.Exempt, ""},
-		{"exempt path", judge.Settings{ExemptPaths: []string{"/.well-known/*"}}, fake.Gptbot, "/.well-known/acme", judge.Pass, judge.ExemptPath, ""},
-		{"path with dot segments that leads out of an exempt path", judge.Settings{ExemptPaths: []string{"/.well-known/*"}}, fake.Gptbot, "/.well-known/../x", judge.Deny, judge.Disallowed, "GPTBot"},
-		{"robots.txt", judge.Settings{}, fake.Gptbot, "/robots.txt", judge.Pass, judge.ExemptPath, ""},
-		{"path with dot segments that leads out of robots.txt", judge.Settings{}, fake.Gptbot, "/robots.txt/../private/", judge.Deny, judge.Disallowed, "GPTBot"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			d := newEngineTest(t, fake.Site, tt.rules).decide(tt.target, tt.ua)
-			if d.Action != tt.action || d.Reason != tt.reason || d.Group.Token() != tt.group {
-				t.Errorf("%v, %v, group %q; want %v, %v, %q", d.Action, d.Reason, d.Group.Token(), tt.action, tt.reason, tt.group)
-			}
-		})
-	}
-}
-
 // A crawler can't hide among many User-Agent fields. No browser sends many.
 func TestManyUserAgentFields(t *testing.T) {
 	e := newEngineTest(t, fake.Site, judge.Settings{})
@@ -187,4 +143,15 @@ func TestGroupToken(t *testing.T) {
 			t.Errorf("%s: group %q (%v for %s), want %q", ua, d.GroupToken(), d.Reason, d.Name(), want)
 		}
 	}
+}
+
+// decideOn decides on r, with defaults for the fields that are not set.
+func (e *engineTest) decideOn(r judge.Request) judge.Decision {
+	var d judge.Decision
+	if r.Client == "" {
+		r.Client = "192.0.2.1"
+	}
+	r.Origin, r.Time = fake.Home, e.clock.Now()
+	e.Decide(context.Background(), &r, &d)
+	return d
 }

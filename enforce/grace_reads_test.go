@@ -123,19 +123,21 @@ func TestReadsOverReloads(t *testing.T) {
 		l.wants(judge.Graced, fake.Googlebot, "/x", "it had read the second version")
 	}
 
-	g := newGraceTest(t, judge.Settings{}, origins.Config{})
-	g.gets(open)
-	g.change(closed)
-	g.gets(closed)
-	g.change(open)
-	q, err := g.With(func(*judge.Settings) {}, nil)
-	if err != nil {
-		t.Fatal(err)
+	for sent, published := range map[string]bool{closed: false, "": true} { // a policy is what was published
+		g := newGraceTest(t, judge.Settings{}, origins.Config{Published: published})
+		g.gets(open)
+		g.change(closed)
+		g.gets(sent)
+		g.change(open)
+		q, err := g.With(func(*judge.Settings) {}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Engine = q
+		g.change(closed)
+		g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "it had read this version before the registry changed")
+		g.change(shut)
+		g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "it had read the second version")
+		g.wants(judge.Graced, fake.Googlebot, "/x", "it had read the second version")
 	}
-	g.Engine = q
-	g.change(closed)
-	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "it had read this version before the registry changed")
-	g.change(shut)
-	g.wants(judge.Disallowed, fake.Googlebot, "/archive/x", "it had read the second version")
-	g.wants(judge.Graced, fake.Googlebot, "/x", "it had read the second version")
 }

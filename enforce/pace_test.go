@@ -58,28 +58,6 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// The group for `*` must not throttle a crawler that does not support
-// Crawl-delay: the site could lose its place in the index.
-func TestCrawlersWithoutCrawlDelaySupport(t *testing.T) {
-	const file = "User-agent: *\nCrawl-delay: 5\nUser-agent: Amazonbot\nCrawl-delay: 5\n"
-	for _, tt := range []struct {
-		ua     string
-		strict bool
-		want   judge.Action
-	}{
-		{fake.Googlebot, false, judge.Pass},
-		{fake.Googlebot, true, judge.Throttle},
-		{"Mozilla/5.0 (compatible; Amazonbot/0.1; +https://developer.amazon.com/support/amazonbot)", false, judge.Throttle},
-		{"CCBot/2.0", false, judge.Throttle},
-	} {
-		e := newEngineTest(t, file, judge.Settings{Strict: tt.strict})
-		e.decide("/", tt.ua)
-		if d := e.decide("/", tt.ua); d.Action != tt.want {
-			t.Errorf("%s, strict %v: %v, want %v", tt.ua, tt.strict, d.Action, tt.want)
-		}
-	}
-}
-
 // A request that names several crawlers must keep to the limits of each of them. If
 // one refuses it, it uses no budget of the others.
 func TestLimitsOfSeveralCrawlers(t *testing.T) {

@@ -3,7 +3,6 @@ package enforce
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -73,46 +72,6 @@ func TestProbesOnTheInternetMayRequestFewPaths(t *testing.T) {
 	e.clock.Advance(time.Hour)
 	if d := e.decideFrom(client, "/other", kubeProbe, nil); d.Reason != judge.Unbound {
 		t.Errorf("an hour later: %s", d.Reason)
-	}
-}
-
-// Beyond its paths, a probe has lost only the freedom from the group for `*`.
-func TestExemptAndNamedProbesMayRequestAnyPath(t *testing.T) {
-	const named = closedToAll + `
-User-agent: Prometheus
-User-agent: acme-probe
-Disallow: /private/
-Allow: /
-`
-	office := []netip.Prefix{netip.MustParsePrefix("203.0.113.0/28")}
-	for _, tt := range []struct {
-		name, file, agent, client string
-		settings                  judge.Settings
-		want                      judge.Reason // for each path
-		private                   judge.Reason // for /private/
-	}{
-		{"no exemption", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", judge.Settings{}, judge.Disallowed, judge.Disallowed},
-		{"exempt by the name of the registry", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", judge.Settings{Exempt: []judge.Exemption{{Name: "Prometheus"}}}, judge.Exempt, judge.Exempt},
-		{"exempt by form", closedToAll, "acme-probe/1.0", "203.0.113.7", judge.Settings{Exempt: []judge.Exemption{{Name: "acme-probe"}}}, judge.Exempt, judge.Exempt},
-		{"exempt at its address", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.7", judge.Settings{Exempt: []judge.Exemption{{Name: "Prometheus", From: office}}}, judge.Exempt, judge.Exempt},
-		{"exempt at another address", closedToAll, "Blackbox Exporter/0.25.0", "203.0.113.77", judge.Settings{Exempt: []judge.Exemption{{Name: "Prometheus", From: office}}}, judge.Disallowed, judge.Disallowed},
-		{"named by its token of robots.txt", named, "Blackbox Exporter/0.25.0", "203.0.113.7", judge.Settings{}, judge.Allowed, judge.Disallowed},
-		{"named by form", named, "acme-probe/1.0", "203.0.113.7", judge.Settings{}, judge.Allowed, judge.Disallowed},
-		{"another is named", named, "other-probe/1.0", "203.0.113.7", judge.Settings{}, judge.Disallowed, judge.Disallowed},
-	} {
-		e := newEngineTest(t, tt.file, tt.settings)
-		for i := range 2 * MaxProbeTargets {
-			want := tt.want
-			if i < MaxProbeTargets && want == judge.Disallowed {
-				want = judge.Unbound
-			}
-			if d := e.decideFrom(tt.client, fmt.Sprint("/page/", i), tt.agent, nil); d.Reason != want {
-				t.Fatalf("%s: path %d: %s, want %s", tt.name, i, d.Reason, want)
-			}
-		}
-		if d := e.decideFrom(tt.client, "/private/", tt.agent, nil); d.Reason != tt.private {
-			t.Errorf("%s: /private/: %s, want %s", tt.name, d.Reason, tt.private)
-		}
 	}
 }
 

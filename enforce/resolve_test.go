@@ -61,22 +61,3 @@ func TestDecisionsBeforeTheFirstRules(t *testing.T) {
 		})
 	}
 }
-
-// With DenyFailed, crawlers are denied while the source fails.
-func TestDenyFailed(t *testing.T) {
-	src := &fake.Source{Shared: true}
-	src.Set(500, "")
-	e, err := NewEngine(judge.Settings{}, src, throttle.NewMemory(16), nil, origins.Config{DenyFailed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	e.origins.Load(context.Background())
-	for ua, want := range map[string]judge.Reason{fake.Gptbot: judge.Unavailable, fake.Adsbot: judge.Unavailable, fake.Chrome: judge.Person, fake.Curl: judge.NoRules, kubeProbe: judge.NoRules} {
-		var d judge.Decision
-		e.Decide(context.Background(), &judge.Request{Target: "/x", UserAgents: []string{ua}, Origin: fake.Home, Time: time.Now()}, &d)
-		if d.Reason != want || (want == judge.Unavailable) != (d.Action == judge.Deny && d.RetryAfter > 0) {
-			t.Errorf("%.40s: %v, %v", ua, d.Action, d.Reason)
-		}
-	}
-}
