@@ -1,7 +1,6 @@
 package robots
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -265,23 +264,6 @@ func TestGoogleDifferences(t *testing.T) {
 	}
 }
 
-// A path is allowed if one of the two readings allows it. If both disallow it,
-// every other spelling of the path is disallowed too.
-func TestGoogleReadingViews(t *testing.T) {
-	f := Parse([]byte("User-agent: *\nDisallow: /%7Ea/\nDisallow: /private/\nAllow: /private/index.html\n"))
-	ours, google := f.Group("Googlebot"), f.GoogleReading().Group("Googlebot")
-	var v Views
-	for path, want := range map[string]bool{
-		"/~a/": true, "/%7Ea/": false, "/private/": true, "/private/x": false, "/%70rivate/x": false,
-		"/a/..%2fprivate//x": false, "/private/index.html": true, "//private/./": true,
-	} {
-		v.Reset(path, ViewOptions{})
-		if got := ours.MatchViews(&v).Allowed || google.MatchViews(&v).Allowed; got != want {
-			t.Errorf("%s: allowed %v, want %v", path, got, want)
-		}
-	}
-}
-
 // A URL has the same verdict with escapes in upper case, in lower case, and with UTF-8
 // that is not escaped.
 func TestGoogleReadingEscapes(t *testing.T) {
@@ -302,28 +284,4 @@ func TestGoogleReadingEscapes(t *testing.T) {
 			t.Errorf("%s is disallowed", path)
 		}
 	}
-}
-
-func TestGoogleConformance(t *testing.T) {
-	dir, ok := corpusFolder(t)
-	if !ok {
-		return
-	}
-	type row struct {
-		caseText
-		Agent, Path, Suite, ID string
-		Allowed                bool
-	}
-	all := 0
-	for _, c := range readLines[row](t, filepath.Join(dir, "robots-cases.jsonl")) {
-		if !strings.HasPrefix(c.Suite, "google-") || c.Suite == "google-docs" {
-			continue
-		}
-		all++
-		text := c.bytes(t)
-		if v := Parse(text, WithDialect(Google)).Group(c.Agent).Match(c.Path); v.Allowed != c.Allowed {
-			t.Errorf("%s %s: %q for %q: allowed %v, want %v\n%s", c.Suite, c.ID, c.Path, c.Agent, v.Allowed, c.Allowed, text)
-		}
-	}
-	t.Logf("google/robotstxt: %d cases have the expected result", all)
 }

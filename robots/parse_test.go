@@ -33,6 +33,7 @@ func TestParseLines(t *testing.T) {
 		{"another octet inside a byte order mark", "\xef\x11\xbfUser-agent: *\nDisallow: /a", ""},
 		{"not UTF-8", "User-agent: *\n\xff\xfe: x\nDisallow: /\xff", "3 Disallow: /\xff"},
 		{"NUL", "User-agent: *\n\x00\nDisallow: /a\x00b", "3 Disallow: /a\x00b"},
+		{"control octets after values", "User-agent: *\x00\nDisallow: /a \x00 \x01\x7f # b\nDisallow /c\x00", "2 Disallow: /a; 3 Disallow: /c"},
 		// What Google's parser accepts (google/robotstxt, robots.cc).
 		{"misspelt keys", "useragent: *\ndissallow: /a\ndissalow: /b\ndisalow: /c\ndiasllow: /d\ndisallaw: /e",
 			"2 Disallow: /a; 3 Disallow: /b; 4 Disallow: /c; 5 Disallow: /d; 6 Disallow: /e"},
@@ -97,36 +98,6 @@ func TestParseGroups(t *testing.T) {
 				t.Errorf("rules for %q: %q, want %q", tt.agent, got, tt.want)
 			}
 		})
-	}
-}
-
-func TestGroupOfSeveralTokens(t *testing.T) {
-	f := Parse([]byte("User-agent: Googlebot\nDisallow: /1\nUser-agent: *\nDisallow: /2"))
-	for want, tokens := range map[string][]string{
-		"2 Disallow: /1": {"Googlebot-Image", "Googlebot"},
-		"4 Disallow: /2": {"Bingbot"},
-	} {
-		if got := describeRules(f.Group(tokens...)); got != want {
-			t.Errorf("rules for %q: %q, want %q", tokens, got, want)
-		}
-	}
-	if f.Named("*") != nil || f.Named("") != nil {
-		t.Error("Named returns the group for *")
-	}
-	if f := Parse(nil); f.Group("x") != nil || f.Star() != nil || len(f.Tokens()) > 0 {
-		t.Error("an empty file has groups or tokens")
-	}
-}
-
-// The group of a word has the lines of all tokens that begin with it, unless a
-// line names the word itself.
-func TestGroupOfFirstWord(t *testing.T) {
-	const text = "User-agent: Sogou web spider\nDisallow: /1\n\nUser-agent: Sogou inst spider\nDisallow: /2\n"
-	if got, want := describeRules(Parse([]byte(text)).Named("sogou")), "2 Disallow: /1; 5 Disallow: /2"; got != want {
-		t.Errorf("rules for sogou: %q, want %q", got, want)
-	}
-	if got, want := describeRules(Parse([]byte(text+"\nUser-agent: Sogou\nDisallow: /3\n")).Named("sogou")), "8 Disallow: /3"; got != want {
-		t.Errorf("rules for sogou: %q, want %q", got, want)
 	}
 }
 
@@ -200,20 +171,6 @@ func TestParseSharedRulesMemory(t *testing.T) {
 		}
 		if n := len(g.Rules()); n != 3001 {
 			t.Fatalf("a%d: %d rules", i, n)
-		}
-	}
-}
-
-// Control octets at the end of a value are not a part of it.
-func TestParseControlOctetsAfterValue(t *testing.T) {
-	for text, want := range map[string]string{
-		"User-agent: *\x00\nDisallow: /a\x00":           "2 Disallow: /a",
-		"User-agent: *\nDisallow: /a \x00 \x01\x7f # b": "2 Disallow: /a",
-		"User-agent: *\nDisallow /a\x00":                "2 Disallow: /a",
-		"User-agent: *\nDisallow: /a\x00b":              "2 Disallow: /a\x00b",
-	} {
-		if got := describeRules(Parse([]byte(text)).Star()); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }

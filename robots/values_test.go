@@ -29,7 +29,7 @@ func TestCrawlDelay(t *testing.T) {
 // A Crawl-delay applies to the crawlers on the User-agent lines directly above
 // it. Groups are never combined with the group for `*`.
 func TestCrawlDelayGroups(t *testing.T) {
-	f := Parse([]byte("User-agent: a\nCrawl-delay: 10\nUser-agent: b\nDisallow: /1\n\n" +
+	f := Parse([]byte("Crawl-delay: 3\nUser-agent: a\nCrawl-delay: 10\nUser-agent: b\nDisallow: /1\n\n" +
 		"User-agent: c\nUser-agent: d\nCrawl-delay: x\nCrawl-delay: 7\n\nUser-agent: *\nCrawl-delay: 30\n\n" +
 		"User-agent: D\nCrawl-delay: 5\n"))
 	for agent, want := range map[string]float64{"a": 10, "b": -1, "c": 7, "d": 5, "e": 30} {

@@ -6,65 +6,6 @@ import (
 	"testing"
 )
 
-// The path that a back end serves for a target, as in Caddy's file_server,
-// nginx and net/http.
-func TestViewsServed(t *testing.T) {
-	tests := []struct{ name, target, first, served string }{
-		{"an ordinary path", "/private/x.html", "/private/x.html", "/private/x.html"},
-		{"with a query", "/a/b?c=d/../e//f", "/a/b?c=d/../e//f", "/a/b?c=d/../e//f"},
-		{"empty", "", "/", "/"},
-		{"OPTIONS *", "*", "/", "/"},
-		{"only a query", "?a=b", "/?a=b", "/?a=b"},
-		{"two slashes at the start", "//private/x.html", "//private/x.html", "/private/x.html"},
-		{"two slashes within", "/private//x.html", "/private//x.html", "/private/x.html"},
-		{"a dot segment at the start", "/./private/x.html", "/./private/x.html", "/private/x.html"},
-		{"a .. segment", "/a/../private/x.html", "/a/../private/x.html", "/private/x.html"},
-		{"a .. segment at the root", "/../../private/", "/../../private/", "/private/"},
-		{"a .. segment after an empty segment", "/a//../private/", "/a//../private/", "/private/"},
-		{"a dot at the end", "/private/.", "/private/.", "/private/"},
-		{"an escaped dot at the end", "/private/%2e", "/private/.", "/private/"},
-		{"a .. segment at the end", "/private/deep/..", "/private/deep/..", "/private/"},
-		{"a .. segment that leads to the root", "/private/..", "/private/..", "/"},
-		{"three dots are a name", "/private/...", "/private/...", "/private/..."},
-		{"a hidden file", "/.git/config", "/.git/config", "/.git/config"},
-		{"an escaped letter", "/%70rivate/x.html", "/private/x.html", "/private/x.html"},
-		{"an escaped slash", "/private%2fx.html", "/private%2Fx.html", "/private/x.html"},
-		{"escaped dots", "/private/%2e%2e/private/x.html", "/private/../private/x.html", "/private/x.html"},
-		{"escaped dots and slash", "/a/..%2fprivate/x.html", "/a/..%2Fprivate/x.html", "/private/x.html"},
-		{"double encoding is decoded once", "/%2570rivate", "/%2570rivate", "/%2570rivate"},
-		{"a backslash is no slash", `/private\x`, `/private\x`, `/private\x`},
-		{"an escaped backslash", `/private%5Cx`, `/private\x`, `/private\x`},
-		{"NUL", "/a%00b\x00c", "/a%00b%00c", "/a%00b%00c"},
-		{"invalid escapes", "/100%/%zz/%4", "/100%25/%25zz/%254", "/100%25/%25zz/%254"},
-		{"an escaped question mark is no query", "/a%3Fb?c", "/a%3Fb?c", "/a%3Fb?c"},
-		{"non-ASCII", "/ツ", "/%E3%83%84", "/%E3%83%84"},
-		{"non-ASCII escaped", "/%e3%83%84", "/%E3%83%84", "/%E3%83%84"},
-		{"reserved octets", "/a%3Ab%40c%2C", "/a:b@c,", "/a:b@c,"},
-		{"a hash, as nginx reads it", "/a#b", "/a%23b", "/a"},
-		{"path parameters are kept", "/a;x=1/b", "/a;x=1/b", "/a;x=1/b"},
-		{"absolute form", "http://other.test/private/", "/private/", "/private/"},
-		{"absolute form without a path", "http://other.test", "/", "/"},
-		{"absolute form with only a query", "http://other.test?x", "/?x", "/?x"},
-		{"absolute form, another scheme", "gopher+x-1.0://u:p@h:70/private//x", "/private//x", "/private/x"},
-		{"a scheme and a path without a slash", "http:private/x.html", "/private/x.html", "/private/x.html"},
-		{"a scheme and a path", "http:/private/x.html", "/private/x.html", "/private/x.html"},
-		{"a colon in a path", "/a:b", "/a:b", "/a:b"},
-		{"no slash at the start", "private/x", "/private/x", "/private/x"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var v Views
-			v.Reset(tt.target, ViewOptions{})
-			if v.requested.target != tt.first || !slices.Contains(targets(&v), tt.served) {
-				t.Errorf("Reset(%q): as requested %q, other views %q; want %q, %q", tt.target, v.requested.target, targets(&v), tt.first, tt.served)
-			}
-			if len(targets(&v)) > 1 != (tt.first != tt.served) {
-				t.Errorf("Reset(%q): views %q", tt.target, targets(&v))
-			}
-		})
-	}
-}
-
 func TestViewOptions(t *testing.T) {
 	tests := []struct {
 		name, target, served string
@@ -244,24 +185,6 @@ func TestMatchViewsWindows(t *testing.T) {
 	for _, target := range []string{"/", "/private", "/x.pdfs", "/x.pdf/", "/Special:Search", "/a.b/c", "/...", `/x/private\`} {
 		if v.Reset(target, ViewOptions{Windows: true}); !g.MatchViews(&v).Allowed {
 			t.Errorf("%q is disallowed, with the views %q", target, targets(&v))
-		}
-	}
-}
-
-func TestMatchViewsFoldCase(t *testing.T) {
-	g := Parse([]byte("User-agent: *\nDisallow: /Private/*.PHP$\nAllow: /private/Index.php\n")).Star()
-	var v Views
-	for target, allowed := range map[string]bool{
-		"/private/x.php":        false,
-		"/PRIVATE/X.PHP":        false,
-		"/Private/x.PHP":        false,
-		"/private/INDEX.php":    true,
-		"/private/x.html":       true,
-		"/%70RIVATE/%e3%83.php": false,
-	} {
-		v.Reset(target, ViewOptions{FoldCase: true})
-		if got := g.MatchViews(&v); got.Allowed != allowed {
-			t.Errorf("MatchViews(%q) = %v, want %v", target, got.Allowed, allowed)
 		}
 	}
 }
