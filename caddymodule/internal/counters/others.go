@@ -18,24 +18,18 @@ const (
 	maxSharedText = 8 << 20 // decompressed
 )
 
-// Shared are the counts of one server for another one, compressed, and a name for the server,
-// which stays the same after a restart with the file of Save.
-type Shared struct {
-	Server string
-	Text   []byte
-}
-
-// Share returns the counts of the sites in a scope for other servers.
-func (c *Counters) Share(scope statusapi.Scope) (Shared, error) {
+// Share returns the counts of the sites in a scope for other servers, compressed, and a name for this
+// one, which stays the same after a restart with the file of Save.
+func (c *Counters) Share(scope statusapi.Scope) (server string, text []byte, err error) {
 	f := c.snapshot(func(r *row) bool { return scope.Site(r.site.configured()) })
 	slices.SortStableFunc(f.Rows, func(a, b Row) int { // a pattern has the counts of its hosts
 		return cmp.Or(cmp.Compare(a.Host, "")-cmp.Compare(b.Host, ""), cmp.Compare(b.Last, a.Last))
 	})
 	f.Rows = f.Rows[:min(len(f.Rows), maxShared)]
-	var text bytes.Buffer
-	compressed := gzip.NewWriter(&text)
-	err := cmp.Or(json.NewEncoder(compressed).Encode(f), compressed.Close())
-	return Shared{f.IDs[0], text.Bytes()}, err
+	var buffer bytes.Buffer
+	compressed := gzip.NewWriter(&buffer)
+	err = cmp.Or(json.NewEncoder(compressed).Encode(f), compressed.Close())
+	return f.IDs[0], buffer.Bytes(), err
 }
 
 // Others are the counts of other servers at the sites of a fleet.

@@ -14,11 +14,11 @@ import (
 // share returns the counts of a server for others.
 func share(t *testing.T, c *Counters, sites ...string) []byte {
 	t.Helper()
-	shared, err := c.Share(statusapi.Sites(sites...))
-	if err != nil || shared.Server == "" {
-		t.Fatal(shared.Server, err)
+	server, text, err := c.Share(statusapi.Sites(sites...))
+	if err != nil || server == "" {
+		t.Fatal(server, err)
 	}
-	return shared.Text
+	return text
 }
 
 // A view has the sum of all servers of a fleet, each once, at the sites of the fleet alone.

@@ -45,8 +45,8 @@ func (r *Reporter) Exchange(ctx context.Context) {
 }
 
 // exchange is Exchange for one minute. Each fleet knows its own sites alone.
-func (r *Reporter) exchange(ctx context.Context) (isFleet bool, failed error) {
-	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+func (r *Reporter) exchange(running context.Context) (isFleet bool, failed error) {
+	ctx, cancel := context.WithTimeout(running, exchangeTimeout)
 	defer cancel()
 	sites := make(map[step.Store][]string)
 	for _, h := range r.handlers() {
@@ -57,15 +57,17 @@ func (r *Reporter) exchange(ctx context.Context) (isFleet bool, failed error) {
 	var list []*counters.Others
 	for store, hosts := range sites {
 		scope := statusapi.Sites(hosts...)
-		own, err := r.app.Counters.Share(scope)
+		server, text, err := r.app.Counters.Share(scope)
 		others := r.app.Counters.NewOthers(scope)
 		if err == nil {
-			err = store.Exchange(ctx, "counts", own.Server, own.Text, exchangeKept, maxServers, others.Add)
+			err = store.Exchange(ctx, "counts", server, text, exchangeKept, maxServers, others.Add)
 		}
 		if failed = cmp.Or(failed, err); err == nil {
 			list = append(list, others)
 		}
 	}
-	r.app.Counters.SetOthers(list)
+	if running.Err() == nil { // the next configuration may have set them
+		r.app.Counters.SetOthers(list)
+	}
 	return len(sites) > 0, failed
 }
