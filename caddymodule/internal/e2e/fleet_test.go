@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"github.com/caddy-robots/caddy-robots/caddymodule/internal/statusapi"
 )
 
 // The password of Redis may change while the server runs. A reload reads it again,
@@ -49,5 +51,35 @@ func TestChangedRedisPasswordAfterAReload(t *testing.T) {
 		if strings.Contains(string(s.log.bytes()), password) {
 			t.Errorf("the log has %q, which is a part of a password", password)
 		}
+	}
+}
+
+// Each server of a fleet shows the counts of all.
+func TestServersOfAFleetShowTheirSum(t *testing.T) {
+	t.Parallel()
+	redis := miniredis.RunT(t)
+	config := siteWith("fleet redis://" + redis.Addr())
+	var servers []*server
+	for n := range 2 {
+		s := start(t, config)
+		for range n + 1 {
+			s.wants(403, s.get(bingbot, "/private/x"), "a crawler")
+		}
+		s.get(chrome, "/")
+		servers = append(servers, s)
+	}
+	for _, s := range append(servers, servers...) { // each tells its counts when it begins, and each minute
+		s.eventually("Redis answers", func() bool { return s.metric("caddy_robots_fleet_up") == 1 })
+		if err := s.reload(config); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range servers {
+		var got statusapi.Status
+		s.eventually("the counts of both", func() bool {
+			got = statusapi.Status{}
+			s.adminRequest("GET", "?limit=1", 200, &got)
+			return got.Servers == 2 && got.Crawlers.Total.Denied == 3 && got.People.Total == 2
+		})
 	}
 }
