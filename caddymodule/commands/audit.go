@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"slices"
 	"time"
 
@@ -175,9 +174,6 @@ func (o *auditOptions) checkSite(to *audit.Options) error {
 		return nil
 	case len(known) > 1:
 		return errors.New("--suggest is for one site: select it with --site or --host")
-	case len(o.robots) > 0 && len(to.Sites) == 1:
-		to.Sites[0].Robots = []audit.Version{{Name: o.robots[0], Response: judge.Response{Status: http.StatusNotFound}}}
-		return nil
 	}
 	return errors.New("--suggest needs the robots.txt of the site: give the file with --robots FILE, or --robots none if there is none")
 }

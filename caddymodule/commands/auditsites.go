@@ -3,6 +3,7 @@ package commands
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -178,7 +179,7 @@ func (o *auditOptions) versions(cmd *cobra.Command, flag string, values []string
 	var list []audit.Version
 	for _, value := range values {
 		if value == "none" && len(values) == 1 {
-			return nil, nil
+			return []audit.Version{{Name: "no robots.txt", Response: judge.Response{Status: http.StatusNotFound}}}, nil
 		}
 		v := audit.Version{Name: value}
 		if date, name, ok := strings.Cut(value, "="); ok {

@@ -61,7 +61,7 @@ func TestCostsOfSomeDurations(t *testing.T) {
 	if text := findingOf(r, "costs").Text; !warned(r, "partly_timed") || !strings.Contains(text, "(100 % of the time that is known)") || strings.Contains(text, "cost most") {
 		t.Errorf("%q: %q", text, r.Warnings)
 	}
-	if s := r.Sections(10)[1]; !strings.HasSuffix(s.Title, "100 % of the time that is known") || !strings.Contains(s.Note, of) {
+	if s := r.Sections(10)[1]; !strings.HasSuffix(s.Title, "(100 % of the time that is known)") || !strings.Contains(s.Note, of) {
 		t.Errorf("%q: %q", s.Title, s.Note)
 	}
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,16 +106,14 @@ func (r *Report) shownTable() *Table {
 // Forbidden calls show for each request of a crawler that a rule of robots.txt or of the
 // policy forbade, whether it was refused or not, in the order of the logs. The decision is
 // that of Caddy's log, or else that of the sites' robots.txt. The name is compared without
-// case. The first error of show ends the reading, and is returned.
+// case. After an error of show, which is returned, it is not called again.
 func Forbidden(ctx context.Context, o Options, name string, show func(*Request) error) error {
 	a, err := newAuditor(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer a.logs.Close()
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	decisions := false
+	decisions, failed := false, error(nil)
 	err = a.eachRequest(ctx, func(v *Judged) {
 		v.decide(v.host.site.lines)
 		if !v.setLogged() && v.now().source != nil {
@@ -125,16 +124,12 @@ func Forbidden(ctx context.Context, o Options, name string, show func(*Request) 
 		if v.logged == nil || !strings.EqualFold(v.logged.Crawler, name) || v.logged.Reason != judge.Disallowed.String() {
 			return
 		}
-		r := v.shown(a.mask, v.logged)
-		if err := show(&r); err != nil {
-			stop(err)
+		if r := v.shown(a.mask, v.logged); failed == nil {
+			failed = show(&r)
 		}
 	})
-	switch {
-	case context.Cause(ctx) != nil:
-		return context.Cause(ctx)
-	case err == nil && !decisions:
+	if err == nil && !decisions {
 		return errNoRules
 	}
-	return err
+	return cmp.Or(err, failed)
 }

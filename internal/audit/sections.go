@@ -166,24 +166,11 @@ func (r *Report) seconds(sum cost.Sum) any {
 	return ifKnown(r.Costs.All.Seconds > 0, secondsOf(sum.Seconds))
 }
 
-// percents returns the parts of all costs that a cost is, in words.
-func (r *Report) percents(sum cost.Sum) string {
-	text := fmt.Sprintf("%.0f %% of the requests, %.0f %% of the octets", percent(sum.Requests, r.Costs.All.Requests),
-		percent(sum.Octets, r.Costs.All.Octets))
-	if r.Costs.All.Seconds > 0 {
-		text += fmt.Sprintf(", %.0f %% of the time", 100*sum.Seconds/r.Costs.All.Seconds)
-		if r.Costs.Untimed() != "" {
-			text += " that is known"
-		}
-	}
-	return text
-}
-
 func (r *Report) costTable() *Table {
 	costs := &r.Costs
-	title := "Costs: robots have " + r.percents(costs.Robots)
+	title := "Costs: robots have " + r.parts(costs.Robots)
 	if costs.Lone.Requests > 0 {
-		title += "; lone addresses " + r.percents(costs.Lone)
+		title += "; lone addresses " + r.parts(costs.Lone)
 	}
 	t := newTable("costs", title, "path", ">requests", ">octets", ">time", "clients")
 	for _, p := range costs.Patterns {
