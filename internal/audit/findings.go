@@ -121,11 +121,17 @@ func (r *Report) fleet() (f Finding) {
 	if one == nil {
 		return f
 	}
-	paths := strings.Join(one.Patterns, " ")
+	paths, what := strings.Join(one.Patterns, " "), "a fleet of robots, whatever else it fetches, or people who follow one link"
+	if one.Clients < LeastFleet {
+		what = "a robot, or people behind " + words.Plural(int64(one.Clients), "address", "addresses")
+	}
 	f.Code = "fleet"
-	f.Text = fmt.Sprintf("The User-Agent %s opened about %s of %s, and hardly any others, while others hardly want these: a fleet of robots, "+
-		"whatever else it fetches, or people who follow one link.", strconv.QuoteToASCII(one.Agent), words.Plural(r.Strangers.FleetPages, "page", "pages"), paths)
-	if len(r.Strangers.Asked) == 0 { // else the site has a line challenge
+	f.Text = fmt.Sprintf("The User-Agent %s opened about %s of %s, and hardly any others, while others hardly want these: %s.",
+		strconv.QuoteToASCII(one.Agent), words.Plural(r.Strangers.FleetPages, "page", "pages"), paths, what)
+	switch {
+	case one.Clients < LeastFleet:
+		f.Change = "If it is nobody you know, refuse its addresses in the firewall."
+	case len(r.Strangers.Asked) == 0: // else the site has a line challenge
 		f.Change = "If they are robots, write this line into the robots block of the Caddyfile. While they open more than 60 pages a minute, it asks " +
 			"all with this User-Agent there, also those that fetch style sheets and images. To see what that would have saved, run this command again " +
 			"with --suggest."
@@ -133,6 +139,9 @@ func (r *Report) fleet() (f Finding) {
 	}
 	return f
 }
+
+// LeastFleet is the number of addresses from which on a fleet is asked, and not refused by its addresses.
+const LeastFleet = 20
 
 // ProposedRate is the rate of each crawler, in requests a minute, that the proposed
 // limit allows.

@@ -187,7 +187,7 @@ func (s *strangers) count(v *Judged, agent uint64, kind media.Kind) (reads bool)
 	if target.IsFeed(v.Target) || v.now().Rules.Hides(v.Target) { // which must not be shown
 		return reads
 	}
-	s.visits.Add(v.Entry.UserAgent(), v.Target)
+	s.visits.Add(v.Entry.UserAgent(), v.Target, key)
 	if len(s.waiting) == maxWaiting {
 		s.release(s.waiting[0].At)
 	}

@@ -35,9 +35,10 @@ type Proposal struct {
 	Held     []string // further names of robots that it holds
 	Paths    []string // that it refuses robots, which should have no feeds and no visitors from other sites
 	// Asks are the paths where it asks clients whether they are browsers. Of such proposals, at most one is
-	// suggested. Otherwise is a note for the case that none is worth it for all of Asks.
+	// suggested. Otherwise returns a note for the case that none is worth it for all of Asks, by whether
+	// it would have asked anybody.
 	Asks      []string
-	Otherwise string
+	Otherwise func(asked bool) string
 	Fleet     cost.Sum // of Estimate, what is Site.Fleet's: it is worth it if it holds much of that
 	// Small says that it may be worth it however small a part of the costs it saves.
 	Small bool

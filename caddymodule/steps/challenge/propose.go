@@ -64,26 +64,32 @@ func (c *Challenge) Propose(s *propose.Site) (list []propose.Proposal, err error
 		all = append(all, both)
 	}
 	for _, one := range all {
-		for i, over := range proposedOver {
-			list = append(list, one.proposal(over, i == 0))
+		for i := range proposedOver {
+			list = append(list, one.proposal(i))
 		}
 	}
 	return list, nil
 }
 
-// proposal returns a proposal with a value of over. small says that it may save little.
-func (s *stormers) proposal(over string, small bool) propose.Proposal {
-	otherwise := ""
-	if s.who != "" {
-		otherwise = fmt.Sprintf("No challenge is suggested for %s: %s had fewer than 60 pages there in each "+
-			"ten minutes, less than %.0f %% of all costs, or few addresses. If only robots request these pages, write the line always below challenge.",
-			words.List(s.paths, maxProposed), s.who, 100*propose.MinShare)
-	}
-	return propose.Proposal{
+// proposal returns a proposal with one of proposedOver.
+func (s *stormers) proposal(i int) propose.Proposal {
+	over := proposedOver[i]
+	p := propose.Proposal{
 		Step: &Challenge{Paths: s.paths, Over: over}, Text: fmt.Sprintf("challenge %s {\n\tover %s\n}", strings.Join(s.paths, " "), over),
 		Why:      "asks browsers there to show that they are browsers, while " + s.while,
-		Estimate: s.sum, Fleet: s.fleet, Small: small, Asks: s.paths, Otherwise: otherwise,
+		Estimate: s.sum, Fleet: s.fleet, Small: i == 0, Asks: s.paths,
 	}
+	if s.who != "" && i == len(proposedOver)-1 {
+		p.Otherwise = func(asked bool) string {
+			why := "had fewer than 60 pages there in each ten minutes"
+			if asked {
+				why = fmt.Sprintf("would have been asked for less than %.0f %% of all costs", 100*propose.MinShare)
+			}
+			return fmt.Sprintf("No challenge is suggested for %s: %s %s. If only robots request these pages, write the line always below challenge.",
+				words.List(s.paths, maxProposed), s.who, why)
+		}
+	}
+	return p
 }
 
 // stormedByFleet returns what a fleet stormed; no paths without one.

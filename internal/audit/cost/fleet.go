@@ -13,6 +13,7 @@ import (
 type Visit struct {
 	Agent  string // the User-Agent
 	Target string
+	Client uint64 // by hash; 0 if not known
 }
 
 // How many visits are kept, and how many octets of their User-Agents and targets.
@@ -32,7 +33,7 @@ type Visits struct {
 }
 
 // Add adds a visit. It clones what it keeps.
-func (v *Visits) Add(agent, target string) {
+func (v *Visits) Add(agent, target string, client uint64) {
 	v.all++
 	if v.all&(1<<v.skipped-1) != 0 {
 		return
@@ -47,7 +48,7 @@ func (v *Visits) Add(agent, target string) {
 			return
 		}
 	}
-	v.kept = append(v.kept, Visit{strings.Clone(agent[:min(len(agent), MaxAgent)]), strings.Clone(target[:min(len(target), maxTarget)])})
+	v.kept = append(v.kept, Visit{strings.Clone(agent[:min(len(agent), MaxAgent)]), strings.Clone(target[:min(len(target), maxTarget)]), client})
 }
 
 // Fleet returns the largest fleet of a log, and about how many visits it has of its patterns. It is nil
@@ -77,6 +78,8 @@ type Fleet struct {
 	Patterns []string // in robots.txt syntax
 	// Visits of the patterns and of other pages, with that User-Agent and with others.
 	Here, Elsewhere, OthersHere, OthersElsewhere int
+	// Clients is the number of clients of Here.
+	Clients int
 }
 
 const (
@@ -109,11 +112,12 @@ func FindFleet(visits []Visit) (f Fleet, ok bool) {
 		if len(one.Patterns) == 0 {
 			continue
 		}
-		paths := target.Group(one.Patterns...)
+		paths, clients := target.Group(one.Patterns...), make(map[uint64]bool)
 		for _, v := range visits {
 			switch isHere := target.Matches(paths, v.Target); {
 			case v.Agent == agent && isHere:
 				one.Here++
+				clients[v.Client] = true
 			case v.Agent == agent:
 				one.Elsewhere++
 			case isHere:
@@ -122,6 +126,7 @@ func FindFleet(visits []Visit) (f Fleet, ok bool) {
 				one.OthersElsewhere++
 			}
 		}
+		one.Clients = len(clients)
 		if one.isFleet() && one.Here > f.Here {
 			f, ok = one, true
 		}

@@ -74,9 +74,8 @@ func (s *suggester) judge(ctx context.Context, list []*candidate) (chosen []*can
 		chosen, asked = append(chosen, asks), asks.proposal.Asks
 	}
 	for _, c := range list {
-		isNew := c.proposal.Otherwise != "" && !slices.Contains(s.about.Notes, c.proposal.Otherwise)
-		if isNew && slices.ContainsFunc(c.proposal.Asks, func(path string) bool { return !slices.Contains(asked, path) }) {
-			s.about.Note("%s", c.proposal.Otherwise)
+		if c.proposal.Otherwise != nil && slices.ContainsFunc(c.proposal.Asks, func(path string) bool { return !slices.Contains(asked, path) }) {
+			s.about.Note("%s", c.proposal.Otherwise(c.minutes > 0))
 		}
 	}
 	for _, c := range chosen {

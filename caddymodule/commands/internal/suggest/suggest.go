@@ -66,6 +66,9 @@ func Add(ctx context.Context, in *Input) error {
 	}
 	if f := s.finding("fleet"); f != nil {
 		s.about.Note("%s", f.Text)
+		if s.about.Fleet == nil {
+			s.about.Note("%s", f.Change)
+		}
 	}
 	list, err := s.candidates()
 	if err == nil && len(list) > 0 {
@@ -80,7 +83,7 @@ func Add(ctx context.Context, in *Input) error {
 	s.explain(list)
 	r.Suggested.Notes = append([]string{}, s.about.Notes...)
 	for i := range r.Findings {
-		if f := &r.Findings[i]; f.Code == "costs" || slices.Contains([]string{"disguised", "fleet"}, f.Code) && f.Change != "" {
+		if f := &r.Findings[i]; f.Code == "costs" || f.Change != "" && (f.Code == "disguised" || f.Code == "fleet" && s.about.Fleet != nil) {
 			f.Paste = ""
 			f.Change = "Which changes would have saved how much, or why none would, is under Suggestions."
 		}
@@ -101,10 +104,11 @@ func (s *suggester) findSite(ctx context.Context) {
 	}
 	r := s.Report
 	s.about = propose.Site{
-		Whole: r.Costs.All, Hosts: s.Hosts, Paths: r.Costs.Patterns, IsFew: r.Strangers.Few, Fleet: r.Strangers.Fleet, Targets: r.Strangers.Targets,
+		Whole: r.Costs.All, Hosts: s.Hosts, Paths: r.Costs.Patterns, IsFew: r.Strangers.Few, Targets: r.Strangers.Targets,
 		Count: func(patterns []string) ([]propose.Pages, error) { return s.count(ctx, patterns) },
 	}
-	if s.about.Fleet != nil {
+	if f := r.Strangers.Fleet; f != nil && f.Clients >= audit.LeastFleet {
+		s.about.Fleet = f
 		s.fleet = audit.AgentHash(s.about.Fleet.Agent)
 	}
 	if r.IsFlooded() {
