@@ -49,19 +49,6 @@ func TestLoadOfTheCopy(t *testing.T) {
 	}
 }
 
-// After a reload, the cached copy is in force before the source answers.
-func TestCopyIsInForceBeforeTheFirstReadEnds(t *testing.T) {
-	copies := new(Copies)
-	newOriginsTest(t, Config{Copies: copies}).rulesAfterFetch(fake.Home)
-	q := newOriginsTest(t, Config{Copies: copies})
-	q.source.Block = make(chan struct{})
-	defer close(q.source.Block)
-	rules := q.get(fake.Home) // returns as soon as the copy is compiled
-	if rules == nil || rules.Outcome() != judge.Loaded || allows(rules, "/private/x") {
-		t.Error("the copy is not in force before the source answers")
-	}
-}
-
 // How long a copy stays in force depends on the answers of the source.
 func TestLifetimeOfCopies(t *testing.T) {
 	for _, tt := range []struct {

@@ -198,17 +198,6 @@ func TestReloadAndRefreshOfANewVersion(t *testing.T) {
 	}
 }
 
-// A text of the configuration counts at once.
-func TestInlineVersionCountsAtOnce(t *testing.T) {
-	copies := new(Copies)
-	for _, text := range []string{"User-agent: *\nDisallow: /a/", "User-agent: *\nDisallow: /", ""} {
-		p := retryOrigins(t, Inline(text), copies)
-		if p.Load(context.Background()); string(p.RulesOf(fake.Home).Text()) != text {
-			t.Errorf("%q is in force, not %q", p.RulesOf(fake.Home).Text(), text)
-		}
-	}
-}
-
 // A file that takes another one's place counts at once, if nobody writes to it any
 // more. A file that is written again does not.
 func TestReplacedFileCountsAtOnce(t *testing.T) {

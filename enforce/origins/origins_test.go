@@ -2,7 +2,6 @@ package origins
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,28 +59,6 @@ func (p *originsTest) peek(t *testing.T, o judge.Origin) FetchEvent {
 
 func allows(p *judge.Rules, target string) bool { return p.File().Star().Match(target).Allowed }
 
-func TestWaitForTheFirstRead(t *testing.T) {
-	p := newOriginsTest(t, Config{})
-	p.source.Block = make(chan struct{})
-	if got := p.Peek(p.request(fake.Home)); got != nil {
-		t.Fatalf("Peek = %v before the first read", got)
-	}
-	got := make(chan *judge.Rules)
-	go func() { got <- p.get(fake.Home) }()
-	select {
-	case <-got:
-		t.Fatal("Wait did not wait")
-	case <-time.After(20 * time.Millisecond):
-	}
-	close(p.source.Block)
-	if rules := <-got; rules == nil || allows(rules, "/private/x") {
-		t.Fatal("Wait did not return the rules")
-	}
-	if n := p.source.Count(fake.Home); n != 1 {
-		t.Errorf("%d reads for one origin, want 1", n)
-	}
-}
-
 func TestWaitEnds(t *testing.T) {
 	p := newOriginsTest(t, Config{})
 	p.source.Block = make(chan struct{})
@@ -131,59 +108,6 @@ func TestCrawlersWaitForTheRulesThatAreDue(t *testing.T) {
 		if rules := p.get(fake.Home); allows(rules, "/other/x") {
 			t.Errorf("%v overdue: the earlier file is in force", overdue)
 		}
-	}
-}
-
-// RFC 9309, section 2.3.1, except that the cached copy stays in force in place
-// of a complete disallow.
-func TestRulesByAnswerOfTheSource(t *testing.T) {
-	broken := errors.New("no answer")
-	for _, tt := range []struct {
-		name    string
-		resp    judge.Response
-		err     error
-		outcome judge.Outcome
-		state   judge.Outcome
-		private bool // whether /private/ is allowed
-	}{
-		{"the same again", judge.Response{Status: 200, Body: []byte("User-agent: *\nDisallow: /private/\n")}, nil, judge.Unchanged, judge.Loaded, false},
-		{"empty", judge.Response{Status: 200}, nil, judge.Loaded, judge.Loaded, true},
-		{"203", judge.Response{Status: 203, Body: []byte("User-agent: *\nDisallow: /x\n")}, nil, judge.Loaded, judge.Loaded, true},
-		{"404", judge.Response{Status: 404}, nil, judge.Missing, judge.Missing, true},
-		{"410", judge.Response{Status: 410}, nil, judge.Missing, judge.Missing, true},
-		{"403", judge.Response{Status: 403}, nil, judge.Forbidden, judge.Loaded, false},
-		{"401", judge.Response{Status: 401}, nil, judge.Forbidden, judge.Loaded, false},
-		{"redirects that are not followed", judge.Response{}, fmt.Errorf("%w: here", errRedirects), judge.Failed, judge.Loaded, false},
-		{"a web page", judge.Response{Status: 200, Body: []byte("\ufeff \n<!DOCTYPE html><p>Disallow: /x")}, nil, judge.NotRobots, judge.Loaded, false},
-		{"JSON", judge.Response{Status: 200, Body: []byte(`{"admin":{"listen":"localhost:2019"}}`)}, nil, judge.NotRobots, judge.Loaded, false},
-		{"an error message", judge.Response{Status: 200, Body: []byte("# error\nupstream timed out\n")}, nil, judge.NotRobots, judge.Loaded, false},
-		{"only a comment", judge.Response{Status: 200, Body: []byte("# nothing\n")}, nil, judge.Loaded, judge.Loaded, true},
-		{"429", judge.Response{Status: 429}, nil, judge.Failed, judge.Loaded, false},
-		{"500", judge.Response{Status: 500}, nil, judge.Failed, judge.Loaded, false},
-		{"no answer", judge.Response{}, broken, judge.Failed, judge.Loaded, false},
-		{"no status", judge.Response{}, nil, judge.Failed, judge.Loaded, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			p := newOriginsTest(t, Config{})
-			p.get(fake.Home)
-			p.seen.Next(t)
-			p.source.Mu.Lock()
-			p.source.Resp, p.source.Err = tt.resp, tt.err
-			p.source.Resp.Whole = true
-			p.source.Mu.Unlock()
-			p.clock.Advance(time.Minute)
-			e := p.peek(t, fake.Home)
-			rules := p.Peek(p.request(fake.Home))
-			if e.Outcome != tt.outcome || rules.Outcome() != tt.state {
-				t.Errorf("outcome %v, state %v; want %v, %v", e.Outcome, rules.Outcome(), tt.outcome, tt.state)
-			}
-			if got := allows(rules, "/private/x"); got != tt.private {
-				t.Errorf("/private/ allowed: %v, want %v", got, tt.private)
-			}
-			if kept := e.Outcome == judge.Failed || e.Outcome == judge.Forbidden || e.Outcome == judge.NotRobots; kept != (e.Outcome != judge.Unchanged && e.Rules.Outcome() != e.Outcome) {
-				t.Errorf("in force is %v after %v", e.Rules.Outcome(), e.Outcome)
-			}
-		})
 	}
 }
 
@@ -242,17 +166,6 @@ func TestNumberOfReadsIsLimited(t *testing.T) {
 		t.Errorf("%d reads at once, want %d", n, maxFetches)
 	}
 	close(p.source.Block)
-}
-
-func TestSourceForAllOriginsIsReadOnce(t *testing.T) {
-	p := newOriginsTest(t, Config{})
-	p.source.Shared = true
-	if p.get(fake.Home) != p.get(judge.Origin{Scheme: "http", Host: "other.example"}) {
-		t.Error("two all of one file")
-	}
-	if n := p.source.Count(judge.Origin{}); n != 1 || p.Len() != 1 {
-		t.Errorf("%d reads, %d origins; want 1, 1", n, p.Len())
-	}
 }
 
 func TestRereadAtMostOncePerSecond(t *testing.T) {

@@ -26,37 +26,6 @@ func retryOrigins(t *testing.T, source Source, copies *Copies) *Table {
 	return p
 }
 
-func TestFailedReadIsRetriedWithoutRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		source := new(fake.Source)
-		source.Set(502, "")
-		p := retryOrigins(t, source, nil)
-		origin := judge.NewOrigin("https", "example.com", 443)
-		p.Peek(&judge.Request{Origin: origin, Time: time.Now()})
-		for _, c := range []struct {
-			after time.Duration
-			reads int
-		}{{0, 1}, {time.Second, 2}, {2 * time.Second, 3}, {4 * time.Second, 4}, {8 * time.Second, 5}} {
-			time.Sleep(c.after)
-			synctest.Wait()
-			if n := source.Count(origin); n != c.reads {
-				t.Fatalf("%d reads %v later, want %d", n, c.after, c.reads)
-			}
-		}
-		source.Set(200, "User-agent: *\nDisallow: /\n")
-		time.Sleep(16 * time.Second)
-		synctest.Wait()
-		if rules := p.RulesOf(origin); rules == nil || rules.Outcome() != judge.Loaded {
-			t.Errorf("the file is not in force after the source works again")
-		}
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		if n := source.Count(origin); n != 6 {
-			t.Errorf("%d reads: a source that works is read without a request", n)
-		}
-	})
-}
-
 func TestRetriesEnd(t *testing.T) {
 	origin := judge.NewOrigin("https", "example.com", 443)
 	t.Run("without requests for a day", func(t *testing.T) {

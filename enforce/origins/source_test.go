@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -163,11 +162,5 @@ func TestInlineCutsLongFiles(t *testing.T) {
 	resp, err := Inline(strings.Repeat("#", 2*robots.MaxSize)).Fetch(context.Background(), fake.Home)
 	if err != nil || len(resp.Body) != robots.MaxSize+1 {
 		t.Errorf("%d octets, %v", len(resp.Body), err)
-	}
-}
-
-func TestFileThatIsGone(t *testing.T) {
-	if _, err := (File{filepath.Join(t.TempDir(), "robots.txt")}).Fetch(context.Background(), fake.Home); err == nil {
-		t.Error("a file that is gone is read without an error")
 	}
 }
