@@ -2,7 +2,6 @@ package release
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -90,45 +89,6 @@ func TestImagesArePinned(t *testing.T) {
 	for _, image := range images {
 		if !pinned.MatchString(image) {
 			t.Errorf("%q, want NAME:TAG@sha256:DIGEST", image)
-		}
-	}
-}
-
-// The image in which GitHub runs .ci/run is the Debian that has its packages. Where
-// there is another one, or no list of packages, only its name is checked; in CI, that
-// is a mistake.
-func TestWorkflowHasThePackages(t *testing.T) {
-	t.Parallel()
-	image := readWorkflow(t, "test.yml").Jobs["test"].Container.Image
-	m := regexp.MustCompile(`^golang:[\d.]+-(bookworm|trixie|forky)@`).FindStringSubmatch(image)
-	if m == nil {
-		t.Fatalf("%q is no image of Debian with Go", image)
-	}
-	var packages []string
-	for _, line := range regexp.MustCompile(`(?m)(?:^|\|\| )packages ([a-z0-9 .+-]+)`).FindAllStringSubmatch(readFile(t, ".ci/run"), -1) {
-		packages = append(packages, strings.Fields(line[1])...)
-	}
-	for _, needed := range []string{"chromium-driver", "firefox-esr", "podman", "systemd"} {
-		if !slices.Contains(packages, needed) {
-			t.Errorf(".ci/run installs %s, and not %s", packages, needed)
-		}
-	}
-	report := t.Logf
-	if os.Getenv("CI") != "" {
-		report = t.Errorf
-	}
-	if system, _ := os.ReadFile("/etc/os-release"); !strings.Contains(string(system), "VERSION_CODENAME="+m[1]+"\n") {
-		report("this is not the Debian of %s", image)
-		return
-	}
-	known, err := exec.Command("apt-cache", append([]string{"policy"}, packages...)...).Output()
-	if err != nil || len(known) == 0 {
-		report("apt-cache policy: %v: %q", err, known)
-		return
-	}
-	for _, name := range packages {
-		if !regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + `:\n.*\n  Candidate: \d`).Match(known) {
-			t.Errorf("%s has no package %s", m[1], name)
 		}
 	}
 }
