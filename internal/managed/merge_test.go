@@ -294,29 +294,6 @@ func checkMerged(t testing.TB, l *Lines, m *Merged, site string) {
 	}
 }
 
-func TestOrigin(t *testing.T) {
-	p := Policy{Deny: []Statement{{Values: []string{"seo"}, Paths: []string{"/a", "/b"}, Line: 12}},
-		Signal: []Statement{{Values: []string{"search=yes"}, Line: 14}}, License: []Statement{{Values: []string{"https://example.com/l"}, Line: 15}}}
-	m, err := compile(t, p).Merge([]byte("User-agent: *\nDisallow: /p\nCrawl-delay: 4\n"), new(judge.Settings))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]origin{"Disallow: /a": {Layer, 12}, "Disallow: /b": {Layer, 12}, "Disallow: /p": {judge.FileLayer, 2}, "Crawl-delay: 4": {judge.FileLayer, 3},
-		"Content-Signal: search=yes": {Layer, 14}, "License: https://example.com/l": {Layer, 15}, "User-agent: Linkster": {}}
-	seen := map[string]bool{}
-	for line := range robots.Parse(m.Text()).Lines() {
-		if w, ok := want[line.Raw]; ok {
-			seen[line.Raw] = true
-			if layer, number := m.Origin(line.Number); layer != w.layer || number != w.line {
-				t.Errorf("%s comes from %v %d, want %v", line.Raw, layer, number, w)
-			}
-		}
-	}
-	if len(seen) != len(want) {
-		t.Errorf("seen %v of %v in\n%s", seen, want, m.Text())
-	}
-}
-
 // The group for `*` does not apply to HTTP libraries by default, so their own
 // group must not have a copy of its rules.
 func TestStarBinds(t *testing.T) {
