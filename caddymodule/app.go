@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -160,7 +161,11 @@ func (a *App) Start() error {
 		start()
 	}
 	a.background("robots.txt: first reads", a.prefetch)
-	a.background("fleet: counts", a.report.Exchange)
+	if slices.ContainsFunc(a.allHandlers(), func(h *Handler) bool { return h.limiter != a.memory }) {
+		a.background("fleet: counts", a.report.Exchange)
+	} else {
+		a.counters.SetOthers(nil)
+	}
 	a.announceAccidents()
 	return nil
 }

@@ -22,14 +22,10 @@ const (
 	maxServers      = 50
 )
 
-// Exchange exchanges the counts with the other servers of the fleets, if there are fleets, until ctx
-// ends.
+// Exchange exchanges the counts with the other servers of the fleets, until ctx ends.
 func (r *Reporter) Exchange(ctx context.Context) {
 	for {
-		isFleet, err := r.exchange(ctx)
-		if !isFleet || ctx.Err() != nil {
-			return
-		}
+		err := r.exchange(ctx)
 		now := r.app.Now()
 		pause := now.Truncate(time.Minute).Add(time.Minute + exchangeAfter).Sub(now)
 		if err != nil { // that Redis is away is a problem of the step
@@ -45,7 +41,7 @@ func (r *Reporter) Exchange(ctx context.Context) {
 }
 
 // exchange is Exchange for one minute. Each fleet knows its own sites alone.
-func (r *Reporter) exchange(running context.Context) (isFleet bool, failed error) {
+func (r *Reporter) exchange(running context.Context) (failed error) {
 	ctx, cancel := context.WithTimeout(running, exchangeTimeout)
 	defer cancel()
 	sites := make(map[step.Store][]string)
@@ -69,5 +65,5 @@ func (r *Reporter) exchange(running context.Context) (isFleet bool, failed error
 	if running.Err() == nil { // the next configuration may have set them
 		r.app.Counters.SetOthers(list)
 	}
-	return len(sites) > 0, failed
+	return failed
 }
