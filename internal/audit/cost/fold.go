@@ -105,7 +105,7 @@ func (r *rows) alike(all []*node, depth int) []*node {
 }
 
 // spread returns the variance of the costs of a request that the names explain, in parts of
-// the square of their mean, 0 if it is small, and the number of names that have a tenth of
+// the square of their mean, 0 if it is small, and the number of names that have a fiftieth of
 // the requests of the most frequent one.
 func spread(list names) (variance float64, large int) {
 	var all Sum
@@ -127,7 +127,7 @@ func spread(list names) (variance float64, large int) {
 		part := float64(s.Requests) / float64(all.Requests)
 		d := cost(s)/part - 1
 		variance += d * d * part
-		if 10*s.Requests >= most {
+		if 50*s.Requests >= most {
 			large++
 		}
 	}

@@ -139,3 +139,18 @@ func TestRowsNameWhatCosts(t *testing.T) {
 		}
 	}
 }
+
+// The names of repositories are folded too where nearly all requests are for one kind of pages.
+func TestFoldAStormOfOneKind(t *testing.T) {
+	s := newSite()
+	for i := range 20_000 {
+		kind := "blame"
+		if i%25 == 0 {
+			kind = "src"
+		}
+		s.add(kind, fmt.Sprintf("/%s/%s/%s/branch/main/%s", s.one("ann bob cem dan eve fay"), s.one("app docs infra lib web"), kind, s.file()), 1)
+	}
+	if row := s.tree.Rows(0.02)[0]; !strings.HasPrefix(row.Pattern, "/*/*/blame/") || row.Requests < 19_000 {
+		t.Errorf("%s has %d requests", row.Pattern, row.Requests)
+	}
+}
