@@ -176,6 +176,18 @@ type Saved struct {
 	Share float64 `json:"share"`
 }
 
+// Words returns it in words.
+func (s Saved) Words() string {
+	text := requests(s.Requests) + ", " + words.Octets(s.Octets)
+	if s.Seconds > 0 {
+		text += ", " + words.Seconds(s.Seconds)
+	}
+	if s.Share > 0 {
+		text += fmt.Sprintf(" (%.0f %%)", 100*s.Share)
+	}
+	return text
+}
+
 // Suggestion is a change that would have saved costs.
 type Suggestion struct {
 	Kind string `json:"kind"` // the name of the step

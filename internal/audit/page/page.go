@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -39,12 +38,10 @@ type view struct {
 // Write writes the report as an HTML page. The only error is that of w.
 func Write(w io.Writer, r *audit.Report) error {
 	tmpl := template.Must(template.New("page").Funcs(template.FuncMap{
-		"policy":   func() string { return policy },
-		"style":    func() template.CSS { return template.CSS(style) },
-		"split":    func(s string) []string { return strings.Split(s, "\n") },
-		"text":     strange,
-		"requests": func(n int64) string { return words.Plural(n, "request", "requests") },
-		"percent":  func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) },
+		"policy": func() string { return policy },
+		"style":  func() template.CSS { return template.CSS(style) },
+		"split":  func(s string) []string { return strings.Split(s, "\n") },
+		"text":   strange,
 	}).Parse(markup))
 	var hosts []string
 	for _, h := range r.Hosts {

@@ -87,7 +87,7 @@ func TestWrite(t *testing.T) {
 	r.Suggested = &audit.Suggested{Notes: []string{"Too few to tell."}}
 	r.Suggestions = []audit.Suggestion{{Text: "policy {\n\tdeny seo\n}", Why: "denies <b>", Saved: audit.Saved{Sum: cost.Sum{Requests: 1}, Share: 0.3}}}
 	text := wordsOf(written(t, r))
-	want := append([]string{"Suggestions Too few to tell. Saves 1 request (30 %). It denies <b>.policy { deny seo }", "shop.example", "GPTBot", "Disallow: /*?sort=", "3,700 more are refused", "Check this before you publish the file"}, r.Summary...)
+	want := append([]string{"Suggestions Too few to tell. Saves 1 request, 0 B (30 %). It denies <b>.policy { deny seo }", "shop.example", "GPTBot", "Disallow: /*?sort=", "3,700 more are refused", "Check this before you publish the file"}, r.Summary...)
 	for _, f := range r.Findings {
 		want = append(want, strings.Join(strings.Fields(f.Text), " "))
 	}

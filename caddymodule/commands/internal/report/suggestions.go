@@ -20,8 +20,7 @@ var suggestionsTemplate string
 // block.
 func Suggestions(w io.Writer, r *audit.Report) error {
 	return cli.Layout{}.Execute(w, suggestionsTemplate, template.FuncMap{
-		"sum": sum,
-		"all": func() string { return sum(audit.Saved{Sum: r.Suggested.Whole}) },
+		"all": func() string { return audit.Saved{Sum: r.Suggested.Whole}.Words() },
 		"asks": func() bool {
 			return slices.ContainsFunc(r.Suggestions, func(s audit.Suggestion) bool { return s.Asks })
 		},
@@ -61,7 +60,7 @@ func directives(list []audit.Suggestion, given []string) string {
 	at := make(map[string]int) // index in all of the line of such a step
 	for i := range list {
 		s := &list[i]
-		d := directive{why: fmt.Sprintf("# %d. Saves %s, from %s addresses.\n# It %s.\n", i+1, sum(s.Saved), words.Count(s.Addresses),
+		d := directive{why: fmt.Sprintf("# %d. Saves %s, from %s addresses.\n# It %s.\n", i+1, s.Words(), words.Count(s.Addresses),
 			cli.Visible(s.Why))}
 		d.head, d.body, _ = strings.Cut(strings.TrimSuffix(s.Text, "\n}"), " {\n")
 		before, known := at[s.Kind]
@@ -97,16 +96,4 @@ func (d *directive) join(other *directive, name string) {
 		return
 	}
 	d.body = strings.TrimPrefix(d.body+"\n", "\n") + indented("\t", other.why) + other.body
-}
-
-// sum returns what a change saves in words.
-func sum(s audit.Saved) string {
-	text := words.Plural(s.Requests, "request", "requests") + ", " + words.Octets(s.Octets)
-	if s.Seconds > 0 {
-		text += ", " + words.Seconds(s.Seconds)
-	}
-	if s.Share > 0 {
-		text += fmt.Sprintf(" (%.0f %%)", 100*s.Share)
-	}
-	return text
 }
