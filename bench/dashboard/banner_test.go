@@ -43,7 +43,7 @@ func TestBanner(t *testing.T) {
 			for range 250 {
 				crawl(t, s, gptbot, "/x")
 			}
-		}, "good", "Handled: GPTBot gets 403 for all of it", "Nothing to do."},
+		}, "good", "Handled: all of the requests of GPTBot", "Nothing to do."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := server.Start(t, tt.config)

@@ -75,12 +75,12 @@ var scenarios = []scenario{
 	{
 		name: "a flood that is denied", config: site,
 		happen: func(w *world) { w.statuses(250, gptbot, "/shop/x") },
-		mark:   "good", banner: `Handled: GPTBot gets 403 for all of it: \d+ requests a minute to localhost`, todo: "Nothing to do.", next: "",
+		mark:   "good", banner: `Handled: all of the requests of GPTBot to localhost are refused: \d+ a minute`, todo: "Nothing to do.", next: "",
 	},
 	{
 		name: "a flood that is throttled", config: strings.Replace(site, "User-agent: GPTBot\n\t\t\tDisallow: /", "User-agent: GPTBot\n\t\t\tCrawl-delay: 10", 1),
 		happen: func(w *world) { w.statuses(250, gptbot, "/shop/x") },
-		mark:   "good", banner: `Handled: GPTBot gets 429 for \d\d % of it: \d+ requests a minute to localhost`, todo: "Nothing to do.", next: "",
+		mark:   "good", banner: `Handled: \d\d % of the requests of GPTBot to localhost are refused: \d+ a minute`, todo: "Nothing to do.", next: "",
 	},
 	{
 		name: "a flood that passes", config: site,
@@ -122,7 +122,7 @@ var scenarios = []scenario{
 				w.via(strangerAddr, "localhost", searchBot, "/shop/x")
 			}
 		},
-		mark: "good", banner: `All is well`, also: "Handled: impostors of SearchBot, from 198.51.100.0/24, get 403. They sent 2", todo: "", next: "",
+		mark: "good", banner: `All is well`, also: "Handled: impostors of SearchBot, from 198.51.100.0/24, are refused. They sent 2", todo: "", next: "",
 	},
 	{
 		name: "the file is gone", config: forOwner("http://localhost:$PORT {\n\trobots\n\troot $ROOT\n\tfile_server\n" + strings.Replace(ops, "respond hello", "", 1)),
@@ -319,7 +319,7 @@ func TestMistakenImpostorsAreShown(t *testing.T) {
 	}))
 	t.Cleanup(later.Close)
 	w, page := play(t, &scenario{config: verifying, happen: (*world).verified})
-	page.Eventually("all is well", textOf("health")+`.includes("Handled: impostors of SearchBot, from 198.51.100.0/24, get 403.")`)
+	page.Eventually("all is well", textOf("health")+`.includes("Handled: impostors of SearchBot, from 198.51.100.0/24, are refused.")`)
 	if err := w.Reload(strings.NewReplacer("$LIST", later.URL, "$FILE", w.file).Replace(verifying)); err != nil {
 		t.Fatal(err)
 	}

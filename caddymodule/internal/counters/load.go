@@ -2,7 +2,6 @@ package counters
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -23,11 +22,10 @@ type Load struct {
 	Label   string // the name in the registry, or the class; "" for all robots together
 	Bound   bool   // a rule can bind some of it; nothing binds API clients
 
-	Robots  [LoadMinutes]uint64 // in this minute and in those before it, the latest first
-	All     [LoadMinutes]uint64 // the requests of robots and people
-	Engines [LoadMinutes]uint64 // of All, those of verified search engines; only of all robots together
-	// Of Robots, how many were denied, throttled, and would have been either in monitor mode.
-	Denied, Throttled, Would [LoadMinutes]uint64
+	Robots         [LoadMinutes]uint64 // in this minute and in those before it, the latest first
+	All            [LoadMinutes]uint64 // the requests of robots and people
+	Engines        [LoadMinutes]uint64 // of All, those of verified search engines; only of all robots together
+	Refused, Would [LoadMinutes]uint64 // of Robots; in monitor mode, those that would have been refused
 
 	Usual  float64 // requests per minute: the mean of the hours with requests, of the 23 before this one
 	Hours  int     // how many hours Usual is the mean of
@@ -55,34 +53,22 @@ func (l *Load) Most(least uint64, usual float64) (most, latest int) {
 	return most, latest
 }
 
-// Handled says what nearly all robots got some minutes ago, such as "403 for all of it"; ""
-// if they were not refused, or if what was let through would be a flood itself.
-func (l *Load) Handled(minutes int) string {
-	status := "403"
-	if l.Throttled[minutes] > l.Denied[minutes] {
-		status = "429"
-	}
-	if share := l.held(minutes, 0); share != "" {
-		return status + " for " + share
-	}
-	return ""
+// Handled returns how many percent of what robots sent some minutes ago were refused; 0 if they were
+// not nearly all, or if what was let through would be a flood itself.
+func (l *Load) Handled(minutes int) (percent int) { return l.held(minutes, l.Refused[minutes]) }
+
+// WouldHold is Handled for what enforcing would have refused.
+func (l *Load) WouldHold(minutes int) (percent int) {
+	return l.held(minutes, l.Refused[minutes]+l.Would[minutes])
 }
 
-// WouldHold says what enforcing would have refused some minutes ago, such as "all of it"; "" if
-// that would not have handled it.
-func (l *Load) WouldHold(minutes int) string { return l.held(minutes, l.Would[minutes]) }
-
-// held returns the share of what was refused, and of more requests.
-func (l *Load) held(minutes int, more uint64) string {
+func (l *Load) held(minutes int, refused uint64) (percent int) {
 	all := l.Robots[minutes]
-	refused := min(l.Denied[minutes]+l.Throttled[minutes]+more, all)
-	switch {
-	case refused*10 < all*9 || all-refused > FloodLeast:
-		return ""
-	case refused < all:
-		return fmt.Sprintf("%d %% of it", refused*100/all)
+	refused = min(refused, all)
+	if refused*10 < all*9 || all-refused > FloodLeast {
+		return 0
 	}
-	return "all of it"
+	return int(refused * 100 / max(1, all))
 }
 
 // Loads returns the loads with more than least requests of robots in one of the
@@ -171,10 +157,8 @@ func (l *Load) add(r *row, m minute) (any bool) {
 		case r.action() == judge.Pass:
 		case r.Monitor:
 			l.Would[i] += n
-		case r.action() == judge.Deny:
-			l.Denied[i] += n
 		default:
-			l.Throttled[i] += n
+			l.Refused[i] += n
 		}
 	}
 	for i := range l.past {

@@ -38,9 +38,8 @@ func TestLoadFolder(t *testing.T) {
 			t.Errorf("%s, %s: %+v, want the folder %q", tt.target, tt.reason, loads[max(i, 0)], tt.want)
 			continue
 		}
-		denied, throttled := loads[i].Denied[0], loads[i].Throttled[0]
-		if action := tt.reason.Info().Action; (denied == 200) != (action == judge.Deny) || (throttled == 200) != (action == judge.Throttle) {
-			t.Errorf("%s: %d denied, %d throttled", tt.reason, denied, throttled)
+		if refused := loads[i].Refused[0]; (refused == 200) != (tt.reason.Info().Action != judge.Pass) {
+			t.Errorf("%s: %d refused", tt.reason, refused)
 		}
 	}
 }

@@ -23,12 +23,12 @@ func TestHandledFloods(t *testing.T) {
 		why   map[judge.Reason]int
 		want  string // severity, message and first action
 	}{
-		{"denied", false, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; 1.0 are usual|"},
-		{"throttled", false, map[judge.Reason]int{judge.CrawlDelay: 199, judge.Allowed: 1}, "note Handled: GPTBot gets 429 for 99 % of it: 200 requests a minute to a.test; 1.0 are usual|"},
+		{"denied", false, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: all of the requests of GPTBot to a.test are refused: 200 a minute; 1.0 are usual|"},
+		{"throttled", false, map[judge.Reason]int{judge.CrawlDelay: 199, judge.Allowed: 1}, "note Handled: 99 % of the requests of GPTBot to a.test are refused: 200 a minute; 1.0 are usual|"},
 		{"a part is refused", false, map[judge.Reason]int{judge.Disallowed: 170, judge.Allowed: 30}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|" + limit},
 		{"the rest is a flood itself", false, map[judge.Reason]int{judge.Disallowed: 1200, judge.Allowed: 101}, "error GPTBot sends 1,301 requests a minute to a.test; 1.0 are usual|" + limit},
 		{"nothing is refused", false, map[judge.Reason]int{judge.Allowed: 200}, "error GPTBot sends 200 requests a minute to a.test; 1.0 are usual|" + limit},
-		{"busy and denied", true, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: GPTBot gets 403 for all of it: 200 requests a minute to a.test; how many are usual is not known before six hours|"},
+		{"busy and denied", true, map[judge.Reason]int{judge.Disallowed: 200}, "note Handled: all of the requests of GPTBot to a.test are refused: 200 a minute; how many are usual is not known before six hours|"},
 		{"busy", true, map[judge.Reason]int{judge.Allowed: 200}, "warning GPTBot sends 200 requests a minute to a.test; how many are usual is not known before six hours|" + limit},
 	} {
 		w := newWatcher()
@@ -85,13 +85,13 @@ func TestClaims(t *testing.T) {
 	}
 	send(5, "198.51.100.7", claim.Impostor, judge.Impostor, judge.Deny)
 	send(5, "203.0.113.7", claim.Impostor, judge.Impostor, judge.Deny)
-	want := "note Handled: impostors of Googlebot, from 203.0.113.0/24, 198.51.100.0/24, get 403. They sent 13 requests in the last hour"
+	want := "note Handled: impostors of Googlebot, from 203.0.113.0/24, 198.51.100.0/24, are refused. They sent 13 requests in the last hour"
 	if got := strings.Join(told(), "|"); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	until := words.Time(w.now, w.now)
 	w.pass(2 * time.Minute)
-	if got := strings.Join(told(), "|"); !strings.Contains(got, "from 203.0.113.0/24, 198.51.100.0/24, got 403, until "+until) {
+	if got := strings.Join(told(), "|"); !strings.Contains(got, "from 203.0.113.0/24, 198.51.100.0/24, were refused, until "+until) {
 		t.Errorf("two minutes later: %s", got)
 	}
 	w.pass(2 * time.Hour)

@@ -41,24 +41,29 @@ func isOver(load *counters.Load, minutes int, least uint64, now time.Time) bool 
 	return minutes > 1 || minutes == 1 && passed >= overAfter && 2*float64(load.Robots[0]) < float64(least)*passed.Minutes()
 }
 
+// share returns a share for a sentence.
+func share(percent int) string {
+	if percent == 100 {
+		return "all"
+	}
+	return fmt.Sprintf("%d %%", percent)
+}
+
 // sentence tells of requests a minute, of the most in one if the flood is over. If nearly all were
-// refused, it says so first. many says that who is several.
-func sentence(p *statusapi.Problem, who, got string, many bool) string {
-	verb := " sends "
-	if many {
-		verb = " send "
-	}
+// refused, as percent says, it says so first. many says that who is several.
+func sentence(p *statusapi.Problem, who string, percent int, many bool) string {
+	verb, are, up := "sends", "are", ""
 	switch {
-	case got != "" && p.Until != nil:
-		who, verb = "Handled: "+who, " got "+got+": "
-	case got != "" && many:
-		who, verb = "Handled: "+who, " get "+got+": "
-	case got != "":
-		who, verb = "Handled: "+who, " gets "+got+": "
 	case p.Until != nil:
-		verb = " sent up to "
+		verb, are, up = "sent up to", "were", "up to "
+	case many:
+		verb = "send"
 	}
-	return who + verb + quantity(p.Now, "request") + " a minute to " + p.Subject
+	if percent > 0 {
+		return fmt.Sprintf("Handled: %s of the requests of %s to %s %s refused: %s%s a minute", share(percent), who, p.Subject, are, up,
+			words.Count(p.Now))
+	}
+	return fmt.Sprintf("%s %s %s a minute to %s", who, verb, quantity(p.Now, "request"), p.Subject)
 }
 
 // flooded completes the problem of a flood whose latest minute was some minutes ago. One that is over
@@ -81,12 +86,14 @@ func flooded(p statusapi.Problem, load *counters.Load, minutes int, over bool, n
 	}
 	got, would := load.Handled(minutes), load.WouldHold(minutes)
 	switch {
-	case got != "":
+	case got > 0:
 		p.Severity, p.Advice = statusapi.Remark, handledAdvice
-	case would != "" && over:
-		tail += "; enforcing would have refused " + would
-	case would != "":
-		tail += "; enforcing would refuse " + would
+	case would > 0:
+		enforcing := "; enforcing would refuse "
+		if over {
+			enforcing = "; enforcing would have refused "
+		}
+		tail += enforcing + share(would) + " of it"
 		p.Advice = "Take `mode monitor` out of the block `robots`, or set the mode enforce."
 		p.Actions = []statusapi.Action{{What: "Enforce the rules until Caddy loads its configuration again", Text: "mode?mode=enforce",
 			Where: statusapi.Command}}
@@ -142,26 +149,4 @@ func floods(loads []*counters.Load, open map[problemKey]*statusapi.Problem, now 
 			return x.Kind == y.Kind && (x.Sites[0] == y.Pattern || x.Crawler == everybody && x.Sites[0] == y.Sites[0] && y.Crawler != everybody)
 		})
 	})
-}
-
-// sections returns what the steps of the handlers in a scope show. Sections with the same
-// title are one.
-func (r *Reporter) sections(scope statusapi.Scope) []statusapi.Section {
-	list := []statusapi.Section{}
-	for _, h := range r.handlersIn(scope) {
-		sites := words.List(words.Map(h.sitesIn(scope), statusapi.SiteName), 3)
-		for _, step := range h.Views {
-			s := step.View(h.mode() == statusapi.Monitor)
-			at := slices.IndexFunc(list, func(other statusapi.Section) bool { return other.Title == s.Title })
-			if at < 0 {
-				at = len(list)
-				list = append(list, statusapi.Section{Title: s.Title, Note: s.Note, Rows: [][]string{},
-					Columns: slices.Insert(s.Columns, 0, statusapi.Column{Name: "sites"})})
-			}
-			for _, row := range s.Rows {
-				list[at].Rows = append(list[at].Rows, slices.Insert(row, 0, sites))
-			}
-		}
-	}
-	return list
 }

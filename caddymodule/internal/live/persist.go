@@ -92,11 +92,7 @@ func (p *persistFile) save() {
 // have it.
 func (p *persistFile) run() {
 	defer close(p.ended)
-	for {
-		pause := saveEvery
-		if p.lastError() != nil {
-			pause = openEvery
-		}
+	for pause := saveEvery; ; {
 		var done chan struct{} // of who waits for the write
 		select {
 		case <-p.stop:
@@ -107,21 +103,18 @@ func (p *persistFile) run() {
 		case <-time.After(pause):
 		case done = <-p.wanted:
 		}
-		p.use()
+		pause = saveEvery
+		if p.use() != nil {
+			pause = openEvery
+		}
 		if done != nil {
 			close(done)
 		}
 	}
 }
 
-func (p *persistFile) lastError() error {
-	p.counters.mu.Lock()
-	defer p.counters.mu.Unlock()
-	return p.err
-}
-
 // use writes the file, and reads it before if it was not read yet.
-func (p *persistFile) use() {
+func (p *persistFile) use() error {
 	p.counters.mu.Lock()
 	p.began = time.Now()
 	p.counters.mu.Unlock()
@@ -140,6 +133,7 @@ func (p *persistFile) use() {
 	case before != nil:
 		p.log.Info("persist: the file can be used again")
 	}
+	return err
 }
 
 func (p *persistFile) write() error {

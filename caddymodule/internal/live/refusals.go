@@ -138,12 +138,12 @@ func (r *Reporter) impostorProblems(scope statusapi.Scope, list []*statusapi.Cra
 		sum += sent[name]
 	}
 	p := refused.dated(statusapi.Problem{Severity: statusapi.Remark, Kind: "impostors", Subject: who, Advice: handledAdvice}, now)
-	get, times := "get", ""
+	are, times := "are", ""
 	if p.Until != nil {
-		get, times = "got", ", until "+words.Time(refused.last, now)
+		are, times = "were", ", until "+words.Time(refused.last, now)
 	}
-	p.Message = fmt.Sprintf("Handled: impostors of %s, from %s, %s 403%s. They sent %s in the last hour", who,
-		words.List(refused.networks, shownClients), get, times, quantity(int(sum), "request"))
+	p.Message = fmt.Sprintf("Handled: impostors of %s, from %s, %s refused%s. They sent %s in the last hour", who,
+		words.List(refused.networks, shownClients), are, times, quantity(int(sum), "request"))
 	return append(problems, p)
 }
 

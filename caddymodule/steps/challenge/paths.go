@@ -1,6 +1,7 @@
 package challenge
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/caddy-robots/caddy-robots/enforce/judge"
@@ -23,23 +24,48 @@ const (
 	embedShare     = 8
 )
 
+// embeds reports whether the address of a page has fetched an embedded file in the last day.
+func (c *Check) embeds(s *Storm, one *sample) bool {
+	v := c.memory.memos.Get(one.address)
+	if v == nil {
+		return false
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return s.evaluated.Load()-v.embedded < day
+}
+
+// isLone reports whether a page is that of a lone address, as is known by now.
+func (c *Check) isLone(s *Storm, one *sample) bool {
+	return one.isSure && c.page != nil || one.isLone && !c.embeds(s, one) // many people may share an address
+}
+
+// hosts returns the hosts that a storm hits, of those that only a pattern names, with their shares of
+// it: each would be stormed without the others.
+func (c *Check) hosts(s *Storm) map[string]float64 {
+	latest, not := s.kept("")
+	shares, all := make(map[string]float64), 0.0
+	for _, one := range append(latest, not...) {
+		if one.at <= s.last.Load() && c.isLone(s, &one) {
+			shares[one.host]++
+			all++
+		}
+	}
+	peak := float64(s.peak.Load())
+	maps.DeleteFunc(shares, func(host string, n float64) bool { return host == "" || n*peak <= all*float64(c.over) })
+	for host := range shares {
+		shares[host] /= all
+	}
+	return shares
+}
+
 // stormed returns the patterns of the latest pages of lone addresses, of a host or all, and the doubt
 // that they say something of a storm, "" for none.
 func (c *Check) stormed(s *Storm, host string) (patterns []string, doubt string) {
 	latest, not := s.kept(host)
-	now := s.evaluated.Load()
-	embeds := func(one *sample) bool {
-		v := c.memory.memos.Get(one.address)
-		if v == nil {
-			return false
-		}
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		return now-v.embedded < day
-	}
 	var targets, ofPrograms []string
 	for _, one := range append(latest, not...) {
-		if one.isSure && c.page != nil || one.isLone && !embeds(&one) { // many people may share an address
+		if c.isLone(s, &one) {
 			if one.isProgram {
 				ofPrograms = append(ofPrograms, one.target)
 			} else {
@@ -64,7 +90,7 @@ func (c *Check) stormed(s *Storm, host string) (patterns []string, doubt string)
 			continue
 		}
 		others[one.address] = true
-		if embeds(one) {
+		if c.embeds(s, one) {
 			with++
 		}
 	}

@@ -42,7 +42,7 @@ func (c *Check) accidents(say func(seen, *step.Problem) bool) (list []step.Probl
 		if !say(seen{s, "", 1}, &all) {
 			continue
 		}
-		shares := s.hosts()
+		shares := c.hosts(s)
 		hosts := slices.SortedFunc(maps.Keys(shares), func(a, b string) int { return cmp.Or(cmp.Compare(shares[b], shares[a]), strings.Compare(a, b)) })
 		for _, host := range hosts {
 			part := p

@@ -1,7 +1,6 @@
 package challenge
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -122,25 +121,6 @@ func (s *Storm) kept(host string) (latest, not []sample) {
 	latest = slices.DeleteFunc(slices.Clone(s.latest.list), isOthers)
 	not = slices.DeleteFunc(slices.Clone(s.not.list), func(one sample) bool { return isOthers(one) || one.at < s.since.Load() })
 	return latest, not
-}
-
-// hosts returns the hosts that the storm hits, of those that only a pattern names, with their shares of
-// it: each would be stormed without the others.
-func (s *Storm) hosts() map[string]float64 {
-	latest, not := s.kept("")
-	shares, all := make(map[string]float64), 0.0
-	for _, one := range append(latest, not...) {
-		if one.isLone && one.at <= s.last.Load() {
-			shares[one.host]++
-			all++
-		}
-	}
-	peak := float64(s.peak.Load())
-	maps.DeleteFunc(shares, func(host string, n float64) bool { return host == "" || n*peak <= all*float64(s.check.over) })
-	for host := range shares {
-		shares[host] /= all
-	}
-	return shares
 }
 
 // add adds to the counts of a second, unless they are no longer kept. Counts that another goroutine
