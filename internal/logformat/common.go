@@ -216,6 +216,37 @@ func (p *commonLog) tail(b []byte, e *Entry) Problem {
 	return None
 }
 
+// widerLog parses the lines of a commonLog that has got more fields after the User-Agent in the middle of the
+// log, as when the operator adds the duration.
+type widerLog struct {
+	now    *commonLog // nil without such lines
+	sample [][]byte   // the first of them, at most enoughWider
+}
+
+// enoughWider is the number of lines from which on it is certain what they have.
+const enoughWider = 64
+
+func (w *widerLog) isSure() bool { return len(w.sample) == enoughWider }
+
+// parse parses a line that main can't.
+func (w *widerLog) parse(main parser, line []byte, e *Entry) Problem {
+	narrow, ok := main.(*commonLog)
+	if !ok || !narrow.agents || narrow.more {
+		return cutOff
+	}
+	if w.now == nil {
+		w.now = &commonLog{times: narrow.times, agents: true, more: true, vhost: narrow.vhost}
+	}
+	p := w.now.parse(line, e)
+	if p != None {
+		return p
+	}
+	w.sample = append(w.sample, bytes.Clone(line))
+	w.now, _ = newCommonLog(w.sample, narrow.times)
+	e.Reset()
+	return w.now.parse(line, e)
+}
+
 // field returns the n-th field, from 1, of fields that are separated by blanks and may
 // be in quotation marks.
 func (p *commonLog) field(b []byte, n int) (f string) {

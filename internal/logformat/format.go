@@ -15,6 +15,7 @@ type Format struct {
 	// others are tried on lines that main cannot parse, because the format may
 	// change in the middle of a log.
 	others []parser
+	wider  widerLog // after main
 	// enveloped is true if a line was in an envelope: the next one probably is, too.
 	enveloped bool
 	envelopes [maxEnvelopes]envelope
@@ -134,7 +135,14 @@ func (f *Format) parse(line []byte, e *Entry, depth int) Problem {
 			return None
 		}
 	}
-	return p
+	e.Reset()
+	if f.wider.parse(f.main, line, e) != None {
+		return p
+	}
+	if f.wider.isSure() { // main's lines are read by it too
+		f.main = f.wider.now
+	}
+	return None
 }
 
 // opened returns the line in an envelope.
