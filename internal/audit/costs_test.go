@@ -68,17 +68,17 @@ func TestCostsOfSomeDurations(t *testing.T) {
 
 // The durations may begin in the middle of a log.
 func TestCostsOfALogThatGetsDurations(t *testing.T) {
-	var log strings.Builder
+	var log, cached strings.Builder
+	line := func(to *strings.Builder, i int, end string) {
+		fmt.Fprintf(to, "192.0.2.%d - - [07/Nov/2026:12:%02d:%02d +0000] \"GET /page/%d HTTP/1.1\" 200 512 \"-\" \"GPTBot/1.2\"%s\n", i%250, i/60, i%60, i, end)
+	}
 	for i := range 2000 {
-		end := ""
-		if i >= 1000 {
-			end = ` "-" 0.500`
-		}
-		fmt.Fprintf(&log, "192.0.2.%d - - [07/Nov/2026:12:%02d:%02d +0000] \"GET /page/%d HTTP/1.1\" 200 512 \"-\" \"GPTBot/1.2\"%s\n", i%250, i/60, i%60, i, end)
+		line(&log, i, []string{"", ` "-" 0.500`}[i/1000])
+		line(&cached, i, []string{" -", " 0.500"}[i%2])
 	}
 	half := strings.Index(log.String(), "GET /page/1000 ")
 	half = strings.LastIndexByte(log.String()[:half], '\n') + 1
-	for what, text := range map[string]string{"gets": log.String(), "loses": log.String()[half:] + log.String()[:half]} {
+	for what, text := range map[string]string{"gets": log.String(), "loses": log.String()[half:] + log.String()[:half], "has - for some": cached.String()} {
 		r := mustRun(t, Options{Files: []logfile.File{memory("access.log", []byte(text))}})
 		if c := r.Costs; r.Unreadable != 0 || c.Timed != 1000 || c.All.Seconds != 500 || !warned(r, "partly_timed") {
 			t.Errorf("%s: %d unreadable, %d have a duration, %v", what, r.Unreadable, c.Timed, c.All)

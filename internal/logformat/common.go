@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/netip"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -272,7 +271,7 @@ const maxMore = 16
 // the number of lines that have the format.
 func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 	withAgent, withMore, hosted := 0, 0, 0
-	var hosts, seconds, lists, public [maxMore + 1]int
+	var hosts, seconds, lists [maxMore + 1]likeness
 	for _, line := range sample {
 		try := commonLog{times: times, vhost: true} // what is before the time may be two addresses
 		var e Entry
@@ -297,35 +296,43 @@ func newCommonLog(sample [][]byte, times timeParser) (p *commonLog, fit int) {
 		for n := 1; n <= maxMore; n++ {
 			f := try.field(rest, n)
 			if hostName.MatchString(f) {
-				hosts[n]++
+				hosts[n].add(1)
 			}
-			if requestTime.MatchString(f) {
-				seconds[n]++
+			switch {
+			case requestTime.MatchString(f):
+				seconds[n].add(1)
+			case f == "-": // of an answer from a cache
+				seconds[n].add(0)
 			}
 			client := (&Entry{Forwarded: f}).ForwardedClient(netaddr.IsSpecial)
-			if f == "-" || client != "" {
-				lists[n]++
+			addr, err := netip.ParseAddr(client)
+			switch {
+			case err == nil && !netaddr.IsSpecial(addr):
+				lists[n].add(2)
+			case f == "-", err == nil: // it may be the address of a server
+				lists[n].add(1)
 			}
-			if addr, err := netip.ParseAddr(client); err == nil && !netaddr.IsSpecial(addr) {
-				public[n]++
-			}
-		}
-	}
-	forwardedAt := usual(lists[:], fit)
-	for n := range lists {
-		if lists[n]*10 >= fit*9 && public[n] > public[forwardedAt] { // else it may be that of a server
-			forwardedAt = n
 		}
 	}
 	return &commonLog{
 		times: times, agents: 2*withAgent > fit, more: 2*withMore > fit, vhost: hosted > fit/2,
-		hostAt: usual(hosts[:], fit), secondsAt: usual(seconds[:], fit), forwardedAt: forwardedAt,
+		hostAt: usual(hosts[:], fit), secondsAt: usual(seconds[:], fit), forwardedAt: usual(lists[:], fit),
 	}, fit
 }
 
-// usual returns the first field that fits in nine of ten lines; 0 if none does.
-func usual(fields []int, lines int) int {
-	return max(0, slices.IndexFunc(fields, func(fit int) bool { return fit > 0 && fit*10 >= lines*9 }))
+// likeness says in how many lines a field may be of a kind, and how much speaks for that.
+type likeness struct{ lines, sum int }
+
+func (l *likeness) add(n int) { l.lines, l.sum = l.lines+1, l.sum+n }
+
+// usual returns the field for which most speaks of those that may be of a kind in nine of ten lines; 0 if none is.
+func usual(fields []likeness, lines int) (best int) {
+	for n, one := range fields {
+		if one.lines*10 >= lines*9 && one.sum > fields[best].sum {
+			best = n
+		}
+	}
+	return best
 }
 
 // requestTime matches nginx's $request_time. Whole numbers can be anything.
