@@ -56,14 +56,6 @@ func TestTokensOfASiteBeforeAVersion(t *testing.T) {
 	}
 }
 
-func TestProductsMadeWithNutch(t *testing.T) {
-	var id crawler.Identity
-	crawler.Builtin().Matcher(nil).Identify("Acmeware/Nutch-1.19", &id)
-	if a := id.At(0); a.Crawler == nil || a.Crawler.Name != "Nutch" {
-		t.Errorf("Acmeware/Nutch-1.19 falls back to the groups of %v, want Nutch", a.Crawler)
-	}
-}
-
 func TestTooLongUserAgentsAreNotPeople(t *testing.T) {
 	m := crawler.Builtin().Matcher(nil)
 	pad := strings.Repeat("Lorem ipsum (", 60)
@@ -92,31 +84,5 @@ func TestTooLongUserAgentsAreNotPeople(t *testing.T) {
 		if !slices.Equal(id.Agents(), cached.Agents()) {
 			t.Errorf("%.40q…: the matcher finds %v, the cache %v", c.ua, agents(&id), agents(&cached))
 		}
-	}
-}
-
-func TestStrengthOfReasons(t *testing.T) {
-	m := crawler.Builtin().Matcher([]string{"quux"})
-	for ua, want := range map[string]crawler.Strength{
-		"GPTBot/1.2":                     crawler.ByToken,
-		"quux/1":                         crawler.ByToken,
-		"python-requests/2.31.0":         crawler.ByToken,
-		"AcmeBot/1.0":                    crawler.Declaration,
-		"Acme/1.0 (+https://a.example)":  crawler.Declaration,
-		"Mozilla/5.0 (compatible; Acme)": crawler.Declaration,
-		"Google-Extended":                crawler.Declaration,
-		"SiteSweeper/2.0":                crawler.ByForm,
-		"":                               crawler.ByForm,
-		"Mozilla/5.0":                    crawler.ByForm,
-		"acme.example.com":               crawler.ByForm,
-	} {
-		var id crawler.Identity
-		m.Identify(ua, &id)
-		if got := id.At(0).Reason.Strength(); got != want {
-			t.Errorf("%q: strength %v, want %v", ua, got, want)
-		}
-	}
-	if got := crawler.NoReason.Strength(); got != "" {
-		t.Errorf("NoReason has strength %q, want none", got)
 	}
 }
