@@ -112,6 +112,7 @@ func TestInvalidJSONIsAnError(t *testing.T) {
 		{`{"dialect": "2001"}`, "2001"},
 		{`{"max_origins": -1}`, "max_origins"},
 		{`{"publish": true}`, "publish"},
+		{`{"source": {"kind": "url", "url": "https://example.com/robots.txt"}, "steps": {"forwarded_request": {"family": "x"}}}`, "want off or x_forwarded or x_original"},
 		{`{"source": {"kind": "ftp"}}`, "source"},
 		{`{"source": {"kind": "file"}}`, "no path"},
 		{`{"source": {"kind": "file", "path": "/no/such/file"}}`, "there is no file"},

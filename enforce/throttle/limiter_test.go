@@ -99,6 +99,9 @@ func TestTake(t *testing.T) {
 		{"window of a rate ends before its interval", clock("11:58:00"), Grant{Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, []step{
 			{0, true, 0, None}, {1 * s, false, 119 * s, RequestRate}, {120 * s, true, 0, None},
 		}},
+		{"window of a rate ends before a delay does", clock("11:59:30"), Grant{Delay: delay(10 * m), Rates: []robots.RequestRate{rate(1, h, 1000, 1159)}}, []step{
+			{0, true, 0, None}, {s, false, 269 * s, CrawlDelay}, {270 * s, true, 0, None},
+		}},
 		{"two rates with windows", clock("04:59:30"), Grant{Rates: []robots.RequestRate{rate(1, m, 1700, 459), rate(1, 10*s, 500, 1659)}}, []step{
 			{0, true, 0, None}, {10 * s, false, 17 * s, RequestRate}, {30 * s, true, 0, None}, {31 * s, false, 3500 * time.Millisecond, RequestRate},
 			{40 * s, true, 0, None},
