@@ -375,7 +375,8 @@ func BenchmarkAccidents(b *testing.B) {
 	}
 	defer engine.Close()
 	h := &Handler{Site: routes.UnknownSite(nil), Settings: new(config.Settings), Running: running(engine, new(Mode))}
-	w.Reporter = New(App{Handlers: func() []*Handler { return []*Handler{h} }, Counters: w.app.Counters, Now: w.app.Now, Active: w.app.Active})
+	w.app.Handlers = func() []*Handler { return []*Handler{h} }
+	w.Reporter = New(w.app)
 	for i := range hosts {
 		engine.Origins().Prefetch(context.Background(), &judge.Request{Origin: judge.NewOrigin("https", fmt.Sprintf("h%d.test", i), 443), Time: w.now})
 	}

@@ -220,7 +220,7 @@ func (f *watchedFile) accidents() (list []statusapi.Problem) {
 		}
 		lost.Plain = fmt.Sprintf("robots.txt of %s lost %d of %s (%s)", f.Subject, max(0, f.Before.Rules-f.Now.Rules), quantity(f.Before.Rules, "rule"),
 			strings.ReplaceAll(f.Lost, "_", " "))
-		lost.Advice = strings.TrimSpace("If that was a mistake, put the file back. " + f.Advice + " " + acceptAdvice)
+		lost.Advice = strings.TrimSpace(putBack + f.Advice + " " + acceptAdvice)
 		list = append(list, lost)
 	}
 	if len(f.Shut) > 0 {

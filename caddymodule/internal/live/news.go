@@ -191,8 +191,10 @@ func (r *Reporter) newsOf(p statusapi.Problem, state string) News {
 	switch {
 	case state == Ends:
 		p.Advice = ""
-	case p.Kind == RulesLost: // whose advice may quote an answer
-		p.Advice = fileAdvice
+	case p.Kind == RulesLost && strings.Contains(p.Advice, graceAdvice): // which may quote an answer
+		p.Advice = putBack + graceAdvice + " " + acceptAdvice
+	case p.Kind == RulesLost:
+		p.Advice = putBack + acceptAdvice
 	default:
 		p.Advice = r.plain(&p, p.Advice)
 	}
@@ -203,8 +205,8 @@ func (r *Reporter) newsOf(p statusapi.Problem, state string) News {
 	return News{State: state, Problem: p, What: what, Fresh: r.isFresh(p.Sites[0])}
 }
 
-// fileAdvice is what to do about a robots.txt that lost its rules.
-const fileAdvice = "If that was a mistake, put the file back. " + acceptAdvice
+// putBack is what to do first about a robots.txt that lost its rules.
+const putBack = "If that was a mistake, put the file back. "
 
 // plain returns a text about an accident in which no host that clients chose can be a link.
 func (r *Reporter) plain(p *statusapi.Problem, text string) string {

@@ -256,6 +256,10 @@ func TestNewsInWords(t *testing.T) {
 		if isNamed := site == "shop.test" || strings.HasPrefix(site, "*"); isNamed != (n.Pattern == "") || n.Fresh == isNamed {
 			t.Errorf("%s: pattern %q, fresh %v", site, n.Pattern, n.Fresh)
 		}
+		tt.p.Advice = "evil " + graceAdvice
+		if n := w.newsOf(tt.p, Begins); tt.p.Kind == RulesLost && n.Advice != putBack+graceAdvice+" "+acceptAdvice {
+			t.Errorf("after no rules were in force: %s", n.Advice)
+		}
 		if ended := w.newsOf(tt.p, Ends); ended.Advice != "" {
 			t.Errorf("the end: %s", ended.Advice)
 		}

@@ -45,7 +45,7 @@ func timeOf(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	return new(t.UTC())
+	return new(t.UTC().Truncate(time.Second))
 }
 
 // maxShown bounds each list of notes, tokens or findings of one robots.txt.

@@ -168,7 +168,7 @@ func (s *Storm) fleet(host string, now time.Time) (p step.Problem, ok bool) {
 	latest, _ := s.kept(host)
 	isFull := len(latest) == samples
 	var visits []cost.Visit
-	first := uint32(now.Unix())
+	first, last := uint32(now.Unix()), make(map[string]uint32) // by User-Agent
 	for i := range latest {
 		one := &latest[i]
 		if age := uint32(now.Unix()) - one.at; one.isProgram || age > calmFor {
@@ -177,6 +177,7 @@ func (s *Storm) fleet(host string, now time.Time) (p step.Problem, ok bool) {
 		first = min(first, one.at)
 		if agent := one.agents.agent.Load(); agent != nil {
 			visits = append(visits, cost.Visit{Agent: *agent, Target: one.target})
+			last[*agent] = max(last[*agent], one.at)
 		}
 	}
 	f, ok := cost.FindFleet(visits)
@@ -185,7 +186,7 @@ func (s *Storm) fleet(host string, now time.Time) (p step.Problem, ok bool) {
 		span = max(span, minute) // they have just begun to come
 	}
 	perMinute := f.Here * watchedShare * minute / int(max(1, span))
-	if !ok || perMinute <= watchedOver*watchedShare*minute/int(watchedWindow.Seconds()) {
+	if !ok || uint32(now.Unix())-last[f.Agent] >= minute || perMinute <= watchedOver*watchedShare*minute/int(watchedWindow.Seconds()) {
 		return p, false
 	}
 	paths, place := strings.Join(f.Patterns, " "), cmp.Or(host, s.String())

@@ -188,6 +188,9 @@ func TestFleetThatFetchesStyleSheets(t *testing.T) {
 					!strings.Contains(p.Advice, "`challenge /*/*/blame/")) {
 				t.Errorf("%s: %v %+v", name, ok, p)
 			}
+			if p, ok := storm.fleet("", s.now.Add(minute*time.Second)); ok {
+				t.Errorf("%s: a minute later it still comes: %s", name, p.Message)
+			}
 		}
 	}
 }
