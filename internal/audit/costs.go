@@ -41,6 +41,14 @@ func (r *Costs) Untimed() string {
 		requests(r.All.Requests))
 }
 
+// most says how much what is dearest costs, as far as that is known.
+func (r *Costs) most() string {
+	if r.Timed > 0 && r.Untimed() != "" {
+		return "much"
+	}
+	return "most"
+}
+
 // LoneAddresses is the name of the clients of Costs.Lone.
 const LoneAddresses = "lone addresses"
 

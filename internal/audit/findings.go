@@ -93,10 +93,7 @@ func (r *Report) refused(code, text, change string, selects func(*Crawler) bool)
 
 // costs returns sentences about what costs much.
 func (r *Report) costs() (list []string) {
-	most := "most"
-	if r.Costs.All.Seconds > 0 && r.Costs.Untimed() != "" { // what others cost is not known
-		most = "much"
-	}
+	most := r.Costs.most()
 	if c := r.dearest(); c != nil {
 		text := fmt.Sprintf("Of all robots, %s cost %s: %s", cmp.Or(c.Name, "clients without a User-Agent"), most, r.parts(c.Sum))
 		if n := c.Denied + c.Throttled; n > 0 {
@@ -325,8 +322,8 @@ func (s *strangers) tooFew() string {
 func (r *Report) doubt(s *strangers) string {
 	paths, isDear := "", r.isDear(s.dearest.Pages)
 	if isDear {
-		paths = fmt.Sprintf(" Those of %s cost most: %s. If people do not request them that often, write the line challenge for these paths.",
-			r.placeOf(&s.dearest), r.parts(s.dearest.Pages))
+		paths = fmt.Sprintf(" Those of %s cost %s: %s. If people do not request them that often, write the line challenge for these paths.",
+			r.placeOf(&s.dearest), r.Costs.most(), r.parts(s.dearest.Pages))
 	}
 	if !(s.isDoubtful && isDear) && (r.Strangers.Known || s.pages < lonelyRequests) {
 		return ""

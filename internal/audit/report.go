@@ -294,7 +294,7 @@ func (a *auditor) summary(r *Report) (list []string) {
 	say(r.People > 0, "%s with browsers' User-Agents would not be affected. Robots that send such a User-Agent are included.",
 		requests(unaffected))
 	pages, row := &a.strangers.dearest, r.dearestPath()
-	say(r.isDear(pages.Pages) && (row == nil || row.Pattern != pages.Pattern), "Of the pages with browsers' User-Agents, those of %s cost most: %s.", r.placeOf(pages), r.parts(pages.Pages))
+	say(r.isDear(pages.Pages) && (row == nil || row.Pattern != pages.Pattern), "Of the pages with browsers' User-Agents, those of %s cost %s: %s.", r.placeOf(pages), r.Costs.most(), r.parts(pages.Pages))
 	return append(list, "Requests that a CDN or a cache answered are not in this log.")
 }
 
