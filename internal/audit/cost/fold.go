@@ -35,7 +35,7 @@ func (r *rows) fold(n *node) {
 func (n *node) below(depth int) names {
 	list := make(names)
 	for name, c := range n.children {
-		if depth == 0 && name != varying {
+		if depth == 0 && name != varying && !isQuery(name) {
 			list.add(name, c.whole)
 		}
 		if depth > 0 {
@@ -59,7 +59,10 @@ func (r *rows) rare(all []*node) []*node {
 	if variance, _ := spread(few); len(few) >= fewRows && variance == 0 {
 		least *= fewRows
 	}
-	return slices.DeleteFunc(all, func(c *node) bool { return isQuery(c.name) || c.whole.Share(r.whole) >= least })
+	return slices.DeleteFunc(all, func(c *node) bool {
+		share := c.whole.Share(r.whole)
+		return share >= least || isQuery(c.name) && share >= r.least
+	})
 }
 
 // add adds a cost to that of a name.

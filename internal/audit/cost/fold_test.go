@@ -154,3 +154,24 @@ func TestFoldAStormOfOneKind(t *testing.T) {
 		t.Errorf("%s has %d requests", row.Pattern, row.Requests)
 	}
 }
+
+// Queries of many parameters, as of a shop's filters, are not pages without one, and not those of all folders.
+func TestFoldFilters(t *testing.T) {
+	s := newSite()
+	for range 20_000 {
+		folder, query := s.one("shoes hats bags coats"), "sort=1"
+		for _, name := range strings.Fields("brand color material page price size") {
+			if s.IntN(2) == 0 {
+				query += fmt.Sprintf("&%s=%d", name, s.IntN(30))
+			}
+		}
+		s.add(folder, "/"+folder+"?"+query, 1)
+		s.add("products", fmt.Sprintf("/p/name-%d", s.IntN(900)), 0.01)
+	}
+	rows := s.tree.Rows(0.02)
+	for _, folder := range strings.Fields("shoes hats bags coats") {
+		if sum, list := found(rows, folder); sum.Requests != s.what[folder].Requests || strings.Contains(list+" ", folder+" ") {
+			t.Errorf("%s: %d of %d requests in%s", folder, sum.Requests, s.what[folder].Requests, list)
+		}
+	}
+}
