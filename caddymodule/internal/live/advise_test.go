@@ -62,6 +62,39 @@ func TestHandledFloods(t *testing.T) {
 	}
 }
 
+// A problem of all crawlers is that of one if it has most requests, verified search engines counted.
+// It stays its problem with a third of them.
+func TestBlame(t *testing.T) {
+	w, blamed := newWatcher(), everybody
+	busy := func() string {
+		p := statusapi.Problem{Kind: "shedding", Crawler: everybody, Sites: []string{"a.test"}, Message: "busy"}
+		w.blame(&p, &statusapi.Problem{Crawler: blamed})
+		blamed = p.Crawler
+		return p.Crawler + " " + p.Folder + " " + p.Message
+	}
+	for _, tt := range []struct {
+		agent crawler.Agent
+		n     int
+		want  string
+	}{
+		{gptbot, 20, "all  busy"},
+		{person, 500, "all  busy"},
+		{gptbot, 10, "GPTBot / busy; of 30 requests of robots in this minute and the one before, 30 are those of GPTBot"},
+		{googlebot, 40, "GPTBot / busy; of 70 requests of robots in this minute and the one before, 30 are those of GPTBot"},
+		{googlebot, 30, "all  busy"},
+		{stranger, 300, "self-declared / busy; of 400 requests of robots in this minute and the one before, 300 are those of $(reboot)Bot"},
+	} {
+		said := claim.Unverified
+		if tt.agent == googlebot {
+			said = claim.Verified
+		}
+		w.count(tt.n, "a.test", tt.agent, said, judge.Allowed)
+		if got := busy(); got != tt.want {
+			t.Errorf("%s, want %s", got, tt.want)
+		}
+	}
+}
+
 // Impostors that are refused are named, with the networks that they come from.
 func TestClaims(t *testing.T) {
 	google := crawler.Agent{Class: crawler.Registered, Crawler: crawler.Builtin().Lookup("Googlebot"), Token: "Googlebot"}

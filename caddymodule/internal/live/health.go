@@ -101,12 +101,16 @@ func (r *Reporter) fileProblems(scope statusapi.Scope, accidents []statusapi.Pro
 	return list
 }
 
-// sections returns what the steps of the handlers in a scope show. Sections with the same
-// title are one.
+// sections returns what the steps of the handlers of sites in a scope show; who may see single hosts of
+// a site is not told of all of them. Sections with the same title are one.
 func (r *Reporter) sections(scope statusapi.Scope) []statusapi.Section {
 	list := []statusapi.Section{}
 	for _, h := range r.handlersIn(scope) {
-		sites := words.List(words.Map(h.sitesIn(scope), statusapi.SiteName), 3)
+		in := h.sitesIn(scope)
+		if len(in) == 0 {
+			continue
+		}
+		sites := words.List(words.Map(in, statusapi.SiteName), 3)
 		for _, step := range h.Views {
 			s := step.View(h.mode() == statusapi.Monitor)
 			at := slices.IndexFunc(list, func(other statusapi.Section) bool { return other.Title == s.Title })

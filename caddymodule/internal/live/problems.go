@@ -104,6 +104,9 @@ func (r *Reporter) reported(open map[problemKey]*statusapi.Problem) []found {
 	return list
 }
 
+// leastBlamed is how many requests of a crawler in two minutes a limit of it would hold.
+const leastBlamed = 20
+
 // blame names the crawler that has more than half of all crawlers' requests of this minute and the one
 // before it, if a problem is about them; one that was named before needs a third.
 func (r *Reporter) blame(p, was *statusapi.Problem) {
@@ -118,7 +121,7 @@ func (r *Reporter) blame(p, was *statusapi.Problem) {
 			most, top = n, load
 		}
 	}
-	if top == nil || 3*most <= all || 2*most <= all && (was == nil || was.Crawler != top.Label) {
+	if most <= leastBlamed || 3*most <= all || 2*most <= all && (was == nil || was.Crawler != top.Label) {
 		return
 	}
 	p.Crawler, p.Folder, p.Advice = top.Label, top.Folder, slower(top.Label)
