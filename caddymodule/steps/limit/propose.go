@@ -18,6 +18,7 @@ const (
 	proposedDays = 3   // of log that a proposal takes
 	keptPart     = 4   // a limit lets one of so many requests pass
 	maxProposed  = 100 // sets of paths
+	maxTogether  = 10  // paths of a set
 )
 
 // Propose implements propose.Proposer: for paths that were expensive in the log, a limit that lets a
@@ -75,10 +76,13 @@ func isIn(l limits.Limit, patterns []string) bool {
 func expensive(rows []cost.Row) (list [][]string) {
 	known := make(map[string]bool)
 	add := func(patterns ...string) {
-		if key := strings.Join(patterns, " "); !known[key] && len(list) < maxProposed {
+		if key := strings.Join(patterns, " "); key != "" && !known[key] && len(list) < maxProposed {
 			known[key] = true
 			list = append(list, patterns)
 		}
+	}
+	if dear, hasCheap := dearest(rows, ""); hasCheap {
+		add(dear...)
 	}
 	for _, row := range rows {
 		path, query, hasQuery := strings.Cut(row.Pattern, "?")
@@ -87,7 +91,8 @@ func expensive(rows []cost.Row) (list [][]string) {
 		}
 		switch {
 		case hasQuery:
-			add(dearest(rows, path)...)
+			dear, _ := dearest(rows, path+"?")
+			add(dear...)
 			add(path + "?")
 			for param := range strings.SplitSeq(query, "&") {
 				if param != "*" {
@@ -95,38 +100,51 @@ func expensive(rows []cost.Row) (list [][]string) {
 				}
 			}
 		case strings.Trim(path, "/*") == "": // nothing in the path says which pages these are
-		case strings.HasSuffix(path, "/*"):
-			add(strings.TrimRight(path, "/*") + "/")
 		default:
-			add(path + "$")
+			add(ofPath(path))
 		}
 	}
 	return list
 }
 
-// dearest returns the patterns of those queries after a path of which a request costs as much as those of all,
-// or more.
-func dearest(rows []cost.Row, path string) (patterns []string) {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(row cost.Row) bool { return !strings.HasPrefix(row.Pattern, path+"?") })
+// ofPath returns the pattern of a path without a query.
+func ofPath(path string) string {
+	if strings.HasSuffix(path, "/*") {
+		return strings.TrimRight(path, "/*") + "/"
+	}
+	return path + "$"
+}
+
+// dearest returns the patterns of rows with a prefix of which a request costs as much as those of all, or more,
+// at most maxTogether. hasCheap says that there are others.
+func dearest(rows []cost.Row, prefix string) (patterns []string, hasCheap bool) {
 	var whole cost.Sum
 	for _, row := range rows {
-		whole.Add(row.Sum)
+		if strings.HasPrefix(row.Pattern, prefix) {
+			whole.Add(row.Sum)
+		}
 	}
 	var dear, cheap []string
 	for _, row := range rows {
-		if row.Share(whole)*float64(whole.Requests) >= float64(row.Requests) {
-			dear = append(dear, row.Pattern)
-		} else {
+		path, _, _ := strings.Cut(row.Pattern, "?")
+		switch {
+		case !strings.HasPrefix(row.Pattern, prefix):
+		case row.Share(whole)*float64(whole.Requests) < float64(row.Requests):
 			cheap = append(cheap, row.Pattern)
+		case propose.IsPlain(path) && !cost.IsWhole(row.Pattern) && len(dear) < maxTogether:
+			dear = append(dear, row.Pattern)
 		}
 	}
 	for _, row := range dear {
-		pattern := cost.PatternOf(row, false, cheap...)
+		pattern := ofPath(row)
+		if strings.Contains(row, "?") {
+			pattern = cost.PatternOf(row, false, cheap...)
+		}
 		if !slices.Contains(patterns, pattern) {
 			patterns = append(patterns, pattern)
 		}
 	}
-	return patterns
+	return patterns, len(cheap) > 0
 }
 
 // costsOf returns what the robots that a limit holds cost on some paths, and their names.

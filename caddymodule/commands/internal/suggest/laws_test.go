@@ -185,7 +185,7 @@ func TestWhyNothingIsSuggested(t *testing.T) {
 	}
 }
 
-// The limits of a forge name the kinds of pages that cost, and not the repositories that all
+// One limit of a forge names the kinds of pages that cost, and not the repositories that all
 // kinds have.
 func TestLimitsNameWhatCosts(t *testing.T) {
 	f := newForge().read(100, 30, days*24*time.Hour, "src", "issues")
@@ -202,8 +202,8 @@ func TestLimitsNameWhatCosts(t *testing.T) {
 		got = append(got, patternsOf(s)...)
 	}
 	slices.Sort(got)
-	if strings.Join(got, " ") != "/*/*/blame/branch/main/src/ /*/*/commits/branch/main/src/" {
-		t.Errorf("%q", got)
+	if strings.Join(got, " ") != "/*/*/blame/branch/main/src/ /*/*/commits/branch/main/src/" || strings.Count(kinds(r), "limit") != 1 {
+		t.Errorf("%q: %s", got, kinds(r))
 	}
 }
 
