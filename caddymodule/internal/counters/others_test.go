@@ -24,8 +24,10 @@ func share(t *testing.T, c *Counters, sites ...string) []byte {
 // A view has the sum of all servers of a fleet, each once, at the sites of the fleet alone.
 func TestViewOfSeveralServers(t *testing.T) {
 	clock, fast := newTestClock(), newTestClock()
-	fast.add(3 * time.Minute) // the clock of two is ahead
-	one, two, three := New(clock.now), New(fast.now), New(clock.now)
+	three, since := New(clock.now), clock.now()
+	clock.add(time.Hour)
+	fast.add(time.Hour + 3*time.Minute) // the clock of two is ahead
+	one, two := New(clock.now), New(fast.now)
 	for n, c := range []*Counters{one, two, three} {
 		own := []*testClock{clock, fast, clock}[n]
 		for range n + 1 {
@@ -49,8 +51,8 @@ func TestViewOfSeveralServers(t *testing.T) {
 		if v.Servers != 3 || v.Summary.Crawlers.Total.Requests != 12 || v.People.Total != 13 || v.People.Hour != 9 { // and 4 of minutes to come
 			t.Errorf("%d servers, %d requests of crawlers, %+v people", v.Servers, v.Summary.Crawlers.Total.Requests, v.People)
 		}
-		if n := len(v.Sites); n != 4 {
-			t.Errorf("%d sites", n)
+		if n := len(v.Sites); n != 4 || !v.Since.Equal(since) {
+			t.Errorf("%d sites since %s", n, v.Since)
 		}
 		for _, line := range v.Lines {
 			if line.Denied != 6 {
