@@ -85,7 +85,7 @@ func expensive(rows []cost.Row) (list [][]string) {
 		add(dear...)
 	}
 	for _, row := range rows {
-		path, query, hasQuery := strings.Cut(row.Pattern, "?")
+		path, _, hasQuery := strings.Cut(row.Pattern, "?")
 		if !propose.IsPlain(path) {
 			continue
 		}
@@ -94,11 +94,6 @@ func expensive(rows []cost.Row) (list [][]string) {
 			dear, _ := dearest(rows, path+"?")
 			add(dear...)
 			add(path + "?")
-			for param := range strings.SplitSeq(query, "&") {
-				if param != "*" {
-					add("/*?"+param, "/*&"+param) // the first parameter, or another one
-				}
-			}
 		case strings.Trim(path, "/*") == "": // nothing in the path says which pages these are
 		default:
 			add(ofPath(path))
