@@ -225,6 +225,9 @@ type widerLog struct {
 // enoughWider is the number of lines from which on it is certain what they have.
 const enoughWider = 64
 
+// maxWider is the largest length of a line of the sample, in octets.
+const maxWider = 4 << 10
+
 func (w *widerLog) isSure() bool { return len(w.sample) == enoughWider }
 
 // parse parses a line that main can't.
@@ -236,8 +239,7 @@ func (w *widerLog) parse(main parser, line []byte, e *Entry) Problem {
 	if w.now == nil {
 		w.now = &commonLog{times: narrow.times, agents: true, more: true, vhost: narrow.vhost}
 	}
-	p := w.now.parse(line, e)
-	if p != None {
+	if p := w.now.parse(line, e); p != None || len(line) > maxWider {
 		return p
 	}
 	w.sample = append(w.sample, bytes.Clone(line))
