@@ -26,6 +26,7 @@ func TestViewOfSeveralServers(t *testing.T) {
 	clock, fast := newTestClock(), newTestClock()
 	three, since := New(clock.now), clock.now()
 	clock.add(time.Hour)
+	three.Fold()
 	fast.add(time.Hour + 3*time.Minute) // the clock of two is ahead
 	one, two := New(clock.now), New(fast.now)
 	for n, c := range []*Counters{one, two, three} {
