@@ -126,11 +126,17 @@ func plain(name string) string {
 	return name
 }
 
-// kinds are the parameters whose values say what a page is for, as those of forums, wikis and gitweb:
-// action=diff. They are words of the program, and not a person's.
-var kinds = []string{"a", "act", "action", "area", "cmd", "do", "mode", "op", "sa", "task", "view", "viewer"}
+// isKind reports whether the values of a parameter say what a page is for, as those of forums, wikis and
+// gitweb: action=diff. They are words of the program, and not a person's.
+func isKind(name string) bool {
+	switch name {
+	case "a", "act", "action", "area", "cmd", "do", "mode", "op", "sa", "task", "view", "viewer":
+		return true
+	}
+	return false
+}
 
-// params returns the names of a query's parameters in order, with the values of kinds:
+// params returns the names of a query's parameters in order, with the values of those of isKind:
 // ?action=diff&id=, or ?* if there are too many, or if they are not usual names. Without =, it is not
 // known what is a name and what is secret. After a path with a slash at the end, it is /?page=&sort=.
 func params(query string, slash bool) string {
@@ -142,13 +148,13 @@ func params(query string, slash bool) string {
 	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
 		name, value, named := strings.Cut(pair, "=")
 		switch {
-		case named && slices.Contains(kinds, name) && isWord(value):
+		case named && isKind(name) && isWord(value):
 			kind = pair
 			names = append(names, pair)
 		case len(names) == maxParam || !named || name == "" || len(name) > maxName/2 || strings.ContainsFunc(name, isNoParam):
 			usual = false
 		default:
-			names = append(names, name+"=")
+			names = append(names, pair[:len(name)+1])
 		}
 	}
 	if !usual || len(names) == 0 || len(names) > maxParam {
