@@ -130,7 +130,7 @@ func plain(name string) string {
 // gitweb: action=diff. They are words of the program, and not a person's.
 func isKind(name string) bool {
 	switch name {
-	case "a", "act", "action", "area", "cmd", "do", "mode", "op", "sa", "task", "view", "viewer":
+	case "a", "act", "action", "cmd", "do", "mode", "op", "sa", "task", "view":
 		return true
 	}
 	return false
