@@ -155,7 +155,11 @@ func TestMixedLoad(t *testing.T) {
 	ended.Store(true)
 	running.Wait()
 
-	sum := adminValue[statusapi.Status](s, "")
+	var sum statusapi.Status
+	s.eventually("of many rows, the last second is counted", func() bool {
+		sum = adminValue[statusapi.Status](s, "")
+		return sum.Crawlers.Total.Requests >= crawlers.Load()
+	})
 	got := [...]uint64{sum.Crawlers.Total.Requests, sum.People.Total, sum.People.Hour, sum.Strangers.Total}
 	persons := people.Load() - asked.Load() // whom the check asks is not counted as a person
 	if want := [...]uint64{crawlers.Load(), persons, persons, asked.Load()}; got != want {
