@@ -141,6 +141,16 @@ func (s *Server) Processor() time.Duration {
 	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond
 }
 
+// Descriptors returns how many files and connections the server has open.
+func (s *Server) Descriptors() int {
+	s.t.Helper()
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return len(open)
+}
+
 // Log returns what the server has logged so far.
 func (s *Server) Log() string { return s.log.tail(1 << 30) }
 
