@@ -181,7 +181,8 @@ func (v *View) siteOf(s *Site) *siteView {
 	}
 	v.sites = append(v.sites, s)
 	name := [2]string{s.configured(), s.name}
-	if s.view = v.named[name]; s.view == nil {
+	s.view = v.named[name]
+	if s.view == nil {
 		s.view = &siteView{topmost: v.scope.Site(s.name) && (s.pattern == nil || !v.scope.Site(s.pattern.name))}
 		if s.in(v.scope) {
 			s.view.counts = &statusapi.Site{Name: s.name, Pattern: s.patternName()}

@@ -58,7 +58,8 @@ func (r *Reporter) exchange(running context.Context) (failed error) {
 		if err == nil {
 			err = store.Exchange(ctx, "counts", server, text, exchangeKept, maxServers, others.Add)
 		}
-		if failed = cmp.Or(failed, err); err == nil {
+		failed = cmp.Or(failed, err)
+		if err == nil {
 			list = append(list, others)
 		}
 	}

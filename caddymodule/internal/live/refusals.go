@@ -43,7 +43,8 @@ func (r *refusals) add(f *statusapi.Refusal) {
 
 // dated returns a problem of these refusals with their times.
 func (r *refusals) dated(p statusapi.Problem, now time.Time) statusapi.Problem {
-	if p.Since = timeOf(r.first); now.Sub(r.last) >= time.Minute {
+	p.Since = timeOf(r.first)
+	if now.Sub(r.last) >= time.Minute {
 		p.Until = timeOf(r.last)
 	}
 	return p
